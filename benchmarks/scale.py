@@ -14,6 +14,8 @@ part. `group-by` is DuckDB's alone, of the real table by the keys and target of 
 each column a target; `fidelity` are the measures that fit no model; `whole` is an assessment in memory of everything
 but models, everybody asked.
 
+`quality` is SDMetrics' quality report of real and synthetic table, with what a fresh sample scores.
+
 `cells` is the contingency table of the five keys and target of `cap` over all three tables, with DuckDB's memory
 limited to 4 GB; `cells-8` is that of eight keys with 2 GB, and `group-by-8` the bare group-by of the real table by
 these.
@@ -46,7 +48,19 @@ MORE_KEYS = [*KEYS, "hours-per-week", "relationship", "workclass"]
 LIMITS = {"cells": 4, "cells-8": 2, "group-by-8": 2}
 """GB that DuckDB may take."""
 TARGETS = ["income", "occupation", "capital-gain"]
-WHAT = ("group-by", "cap", "cells", "group-by-8", "cells-8", "search", "fidelity", "assess", "people", "whole")
+WHAT = (
+    "group-by",
+    "cap",
+    "cells",
+    "group-by-8",
+    "cells-8",
+    "search",
+    "fidelity",
+    "assess",
+    "people",
+    "whole",
+    "quality",
+)
 _N_VALUES = {"workclass": 9, "education": 16, "marital-status": 7, "occupation": 15, "relationship": 6, "race": 5,
              "native-country": 42}  # fmt: skip
 
@@ -115,6 +129,17 @@ def measured_fidelity(engine: str, paths: list[str]) -> dict[str, Any]:
     began = time.perf_counter()
     found = divulge.fidelity(paths[0], paths[1], holdout=paths[2], models=False, engine=engine)
     return taken(began) | {"results": len(found.results)}
+
+
+def scored(engine: str, paths: list[str]) -> dict[str, Any]:
+    """Return what the quality report takes in this process, and its score."""
+    from divulge.sdmetrics.reports import QualityReport
+
+    began = time.perf_counter()
+    report = QualityReport()
+    report.generate_in(engine, paths[0], paths[1])
+    fresh = report.get_fresh_sample()
+    return taken(began) | {"score": report.get_score(), "fresh": fresh[""].mean}
 
 
 def searched(engine: str, paths: list[str]) -> dict[str, Any]:
@@ -198,7 +223,8 @@ def run(engine: str, paths: list[str], targets: list[str], what: str, n_people: 
     """Return what an assessment, or `divulge.cap` alone, takes in this process."""
     if what == "people":
         return asked(engine, paths, targets, n_people)
-    alone = {"whole": whole, "cap": attacked, "fidelity": measured_fidelity, "search": searched, "group-by": bare}
+    alone = {"whole": whole, "cap": attacked, "fidelity": measured_fidelity, "search": searched, "group-by": bare,
+             "quality": scored}  # fmt: skip
     alone["group-by-8"] = lambda engine, paths: bare(engine, paths, MORE_KEYS)
     alone["cells"] = lambda engine, paths: cells(engine, paths, KEYS)
     alone["cells-8"] = lambda engine, paths: cells(engine, paths, MORE_KEYS)

@@ -100,6 +100,8 @@ GOALS = {
     "S9": Goal("1M + 1M without models in memory", _run("whole memory 1000000", wall=600, mb=6000), 2,
                "scale.py --what whole --memory-rows 1000000 --rows 0"),
     "S10": Goal("100M + 100M + 25M, people sampled", _sampled, 3, "scale.py --what people --rows 100000000"),
+    "S10 quality": Goal("quality report of 100M + 100M", _run(f"quality duckdb {LARGE}", wall=1200, mb=8000), 2,
+                        "scale.py --what quality --rows 100000000 --memory-rows 0 --engines duckdb"),
     "S11": Goal("max-T of 300 tests of 1.25M people", _run("S11", cpu=30, mb=200, unequal=0), 3),
     "S12": Goal("first demo, first search", _run("S12", wall_of_demo=2, first_search_beyond_the_second=0.1), 2),
     "S13": Goal("intervals of a sample", _run("S13", tests_failed=0), 1),

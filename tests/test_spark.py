@@ -56,6 +56,24 @@ SYNTHETIC = REAL[:120]
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_the_quality_report_of_spark_frames_has_the_scores_of_memory(spark):
+    from divulge.sdmetrics.reports import QualityReport
+
+    kinds = {
+        "columns": {"a b": {"sdtype": "numerical"}, "sex": {"sdtype": "categorical"}, "t": {"sdtype": "numerical"}}
+    }
+    there = [spark.createDataFrame([tuple(r) for r in frame.rows()], schema="`a b` int, sex string, t double")
+             for frame in (REAL, SYNTHETIC)]  # fmt: skip
+    ours, theirs = QualityReport(), QualityReport()
+    for report in (ours, theirs):
+        report.real_correlation_threshold = report.real_association_threshold = 0
+    ours.generate_in("spark", *there, kinds)
+    theirs.generate(REAL, SYNTHETIC, kinds, verbose=False)
+    for one, other in zip(ours.content().properties, theirs.content().properties, strict=True):
+        assert repr(one) == repr(other)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_spark_gives_the_digits_of_polars(spark):
     def there(frame):
         return spark.createDataFrame([tuple(r) for r in frame.rows()], schema="`a b` int, sex string, t double")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import polars as pl
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.core.relations import RelationalSchema
 from divulge.core.schema import no_such
-from divulge.run.fitting import check_scores
+from divulge.run.fitting import check_scores, check_values
 from divulge.tables.folders import read_tables, table_files, table_role
 from divulge.tables.frames import Table
 from divulge.tables.readers import read, read_metadata
@@ -35,9 +36,10 @@ _ALONE = "table"
 class Inputs:
     """What a report is made from."""
 
-    real: Frames
-    synthetic: Frames
-    metadata: dict[str, Any]
+    real: Any
+    synthetic: Any
+    """Frames by name; of an engine the table itself."""
+    metadata: Any
     source: str
     """Where the metadata come from, in words."""
     notes: list[str] = field(default_factory=list)
@@ -82,6 +84,57 @@ def read_inputs(
     notes += [f"the schema does not describe {', '.join(map(repr, apart))}: left out."] if apart else []
     _check_columns(metadata, *frames, strict=strict)
     return Inputs(*frames, metadata, source, notes)
+
+
+def counted_inputs(
+    real: str,
+    synthetic: str,
+    schema_file: str | None,
+    tables: Sequence[str],
+    missing: Sequence[str],
+    engine: str,
+    *,
+    beyond_memory: bool,
+) -> Inputs:
+    """Return two tables that an engine counts where they are, and their metadata.
+
+    Parameters
+    ----------
+    real, synthetic
+        Each one table: Parquet files, a folder of them, or a table of a DuckDB file.
+    schema_file, missing
+        As in `read_inputs`.
+    tables
+        Must be empty.
+    engine
+        What counts them.
+    beyond_memory
+        Whether to begin although the distinct values are not expected to fit into memory.
+
+    Raises
+    ------
+    SizeError
+        They do not fit.
+    SettingError, TableError, FrameError
+        The engine cannot count them, or tables and metadata name different columns.
+    """
+    from divulge.sdmetrics.reports.counted_inputs import described
+
+    if tables:
+        raise SettingError("--tables: an engine counts one table. hint: leave it out, or --engine memory.")
+    if not beyond_memory:
+        sizes: list[TableSize | None] = []
+        with suppress(DivulgeError):  # what cannot be read is told by the reading
+            sizes = [size_of(path, role, missing) for path, role in ((real, "real"), (synthetic, "synthetic"))]
+        check_values(sizes)
+    ours, theirs = (read(path, role=role, engine=engine) for path, role in ((real, "real"), (synthetic, "synthetic")))
+    metadata = described(schema_file, ours, missing)
+    if isinstance(metadata, dict):
+        _check_columns(metadata, *(dict.fromkeys(metadata["tables"], table) for table in (ours, theirs)), strict=True)
+        source = f"SDV metadata of {Path(str(schema_file)).name}"
+    else:
+        source = f"schema of {Path(schema_file).name}" if schema_file else "inferred by divulge from the real table"
+    return Inputs(ours, theirs, metadata, source, [] if schema_file else [_INFERRED])
 
 
 def is_one_file(given: str) -> bool:
@@ -190,7 +243,9 @@ def _check_names(real: Mapping[str, Any], synthetic: Mapping[str, Any], wanted: 
                 raise SettingError(no_such(option, "table", name, list(tables)))
 
 
-def _check_columns(metadata: Mapping[str, Any], real: Frames, synthetic: Frames, *, strict: bool) -> None:
+def _check_columns(
+    metadata: Mapping[str, Any], real: Mapping[str, Any], synthetic: Mapping[str, Any], *, strict: bool
+) -> None:
     """Check that the real tables, and for a strict report the synthetic ones, have the columns of the metadata."""
     for name, entry in metadata["tables"].items():
         described = list(entry["columns"])

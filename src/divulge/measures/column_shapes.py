@@ -22,6 +22,7 @@ __all__ = [
     "column_shapes",
     "frequencies",
     "ks_complement",
+    "ks_complement_of_counts",
     "statistic_similarity",
     "tv_complement",
 ]
@@ -62,6 +63,36 @@ def ks_complement(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
         return float(1 - _gaps(np.cumsum(counted[0]), np.cumsum(counted[1]), n, m).max())
     gap = _gap_by_buckets(real, synthetic)
     return float(1 - (_gap_by_sorting(real, synthetic) if gap is None else gap))
+
+
+def ks_complement_of_counts(
+    real: NDArray[Any], real_counts: Ints, synthetic: NDArray[Any], synthetic_counts: Ints
+) -> float:
+    """Return `ks_complement` of columns of which the distinct numbers are given, and how many rows have each.
+
+    Parameters
+    ----------
+    real, synthetic
+        Numbers without nan, shapes (n_values,) and (m_values,), in any order; a number may stand there twice.
+    real_counts, synthetic_counts
+        Rows of each.
+
+    Examples
+    --------
+    >>> three, one = np.array([1, 2, 3]), np.array([1, 1, 1])
+    >>> round(ks_complement_of_counts(three, one, np.array([1, 2, 4]), one), 9)
+    0.666666667
+    """
+    n, m = int(real_counts.sum()), int(synthetic_counts.sum())
+    if not n or not m:
+        return float("nan")
+    points = np.unique(np.concatenate([real, synthetic]))
+    below = []
+    for values, counts in ((real, real_counts), (synthetic, synthetic_counts)):
+        at = np.zeros(len(points), dtype=np.int64)
+        np.add.at(at, np.searchsorted(points, values), counts)
+        below.append(np.cumsum(at))
+    return float(1 - _gaps(below[0], below[1], n, m).max())
 
 
 def _gaps(real: Ints, synthetic: Ints, n: int, m: int) -> NDArray[np.float64]:

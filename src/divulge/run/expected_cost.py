@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
@@ -29,6 +30,7 @@ __all__ = [
     "seconds_afterwards",
     "seconds_of_tests",
     "seconds_parts",
+    "unseen_levels",
     "work_of",
 ]
 
@@ -158,11 +160,29 @@ def levels_of(case: Case, column: str) -> float:
     counts = np.sum(case.pooled(column).counts, axis=0)
     found, there = int(case.pooled(column).levels.len()), int(counts.sum())
     rows, read = (sum(each) for each in zip(*((t.n_rows, _read(t)) for t in case.tables), strict=True))
-    if rows <= read or not there:
-        return found
+    return found if not there else found + unseen_levels(counts, rows - read)
+
+
+def unseen_levels(counts: NDArray[np.int64], rows: int) -> float:
+    """Return about how many values further rows have that none of some rows has.
+
+    Parameters
+    ----------
+    counts
+        Rows with each value, of those that were read.
+    rows
+        The further rows; none has more than one value of its own.
+
+    Examples
+    --------
+    >>> unseen_levels(np.array([1, 1, 2, 6]), 1_000)
+    2.0
+    """
+    if rows <= 0 or not len(counts):
+        return 0.0
     once, twice = int(np.count_nonzero(counts == 1)), int(np.count_nonzero(counts == 2))
-    most = float((rows - read) * once / there)
-    return found + (min(most, once**2 / (2 * twice)) if twice else most)
+    most = float(rows * once / counts.sum())
+    return min(most, once**2 / (2 * twice)) if twice else most
 
 
 def _read(table: Table) -> int:

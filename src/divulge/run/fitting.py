@@ -8,9 +8,11 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from divulge.core.coded_scores import CODED_FROM
 from divulge.core.errors import DivulgeError, SizeError
-from divulge.run.expected_cost import Work, expected_bytes, process_bytes, work_of
+from divulge.run.expected_cost import Work, expected_bytes, process_bytes, unseen_levels, work_of
 from divulge.run.forecast import Sizes, announced, limit_of, outlook_of, sizes_of
 from divulge.run.memory import Room, in_bytes, room
 from divulge.run.options import Attacker, Reading, RunOptions
@@ -25,6 +27,7 @@ __all__ = [
     "check_fidelity",
     "check_membership",
     "check_scores",
+    "check_values",
     "fitting",
     "here",
     "memory_told",
@@ -35,6 +38,7 @@ __all__ = [
 
 TOO_LARGE = "all people do not fit into memory, so that a sample is asked (--people all asks everybody)"
 _FEWER_COLUMNS = "leave columns out (--ignore), "
+_BYTES_OF_A_VALUE = 200  # of a distinct value in one table: measured for numbers and texts (docs/decisions.md)
 _BYTES_OF_STACKED, _BYTES_OF_STACKED_CELL = 90, 18  # of a row of all candidates that are coded together
 _OF_TABLES, _RANKED = 4, 3  # comparisons of whole tables whose scores are kept; attacks that always rank
 _BYTES_OF_RANKED = 67  # of a person, for one candidate and one attack: the scores, and copies of them
@@ -179,6 +183,37 @@ def check_scores(tables: Sequence[TableSize | None]) -> None:
         table_bytes=sum(s.table_bytes for s in known), text_bytes=sum(s.file_bytes for s in known),
     )  # fmt: skip
     _check(work, known, there)
+
+
+def check_values(tables: Sequence[TableSize | None]) -> None:
+    """Raise an error where the distinct values of tables that an engine counts do not fit into memory.
+
+    Parameters
+    ----------
+    tables
+        Sizes of the tables; how many values differ is told from their samples. None where one is not known.
+
+    Raises
+    ------
+    SizeError
+        They do not fit.
+    """
+    there, known = room(), [s for s in tables if s is not None]
+    levels = sum(_n_values(s) for s in known)
+    if there is not None and levels * _BYTES_OF_A_VALUE > there.free:
+        raise SizeError(
+            f"memory: about {levels:,.3g} distinct values need {in_bytes(round(levels * _BYTES_OF_A_VALUE))}, and this "
+            f"process may use {in_bytes(there.free)} ({there.why}). hint: describe columns of many values as 'id' "
+            "(--schema), so that they are not compared, or begin nevertheless (--beyond-memory)."
+        )
+
+
+def _n_values(table: TableSize) -> float:
+    """Return about how many values differ in the columns of a table, over all of them."""
+    frame = table.sample.frame
+    assert frame is not None
+    counts = (s.value_counts(name="times")["times"].to_numpy().astype(np.int64) for s in frame.get_columns())
+    return sum(len(n) + unseen_levels(n, table.rows - frame.height) for n in counts)
 
 
 def check_comparison(

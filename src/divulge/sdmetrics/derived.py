@@ -17,8 +17,10 @@ from divulge.sdmetrics.constraints.adherence import CONSTRAINTS
 from divulge.tables.column_families import as_family, settle
 from divulge.tables.frames import collect, plain, table_of
 
-__all__ = ["Derived", "derived", "of_schema"]
+__all__ = ["Columns", "Derived", "derived", "derived_columns", "of_schema"]
 
+Columns = Mapping[str, pl.Series]
+"""Columns of a table by name."""
 Frames = dict[str, pl.DataFrame]
 Derived = tuple[dict[str, Any], Frames, Frames]
 """Metadata, real and synthetic tables."""
@@ -58,23 +60,42 @@ def derived(schema: RelationalSchema, real: Mapping[str, pl.DataFrame], syntheti
     >>> str(real["people"]["day"].dtype)[:8]
     'Datetime'
     """
+    sides = ({n: {s.name: s for s in t.get_columns()} for n, t in side.items()} for side in (real, synthetic))
+    metadata, *columns = derived_columns(schema, *sides)
+    ours = [
+        {**side, **{n: pl.DataFrame(list(own[n].values())) for n in schema.tables}}
+        for side, own in zip((real, synthetic), columns, strict=True)
+    ]
+    return metadata, ours[0], ours[1]
+
+
+def derived_columns(
+    schema: RelationalSchema, real: Mapping[str, Columns], synthetic: Mapping[str, Columns]
+) -> tuple[dict[str, Any], Mapping[str, Columns], Mapping[str, Columns]]:
+    """Return what `derived` does, of tables as columns by name; distinct values of a column will do.
+
+    Parameters
+    ----------
+    schema, real, synthetic
+        As in `derived`.
+    """
     tables: dict[str, Any] = {}
-    ours: tuple[Frames, Frames] = ({**real}, {**synthetic})
+    ours, theirs = ({n: dict(side[n]) for n in schema.tables} for side in (real, synthetic))
     for name, own in schema.tables.items():
         entries = {}
         ids = _ids(name, own, schema.relations)
         for column in own.columns:
-            having = [side for side in ours if column.name in side[name].columns]
-            sdtype, read = ("id", []) if column.name in ids else _read(column, [s[name] for s in having])
+            having = [side[name] for side in (ours, theirs) if column.name in side[name]]
+            sdtype, read = ("id", []) if column.name in ids else _read(column, [s[column.name] for s in having])
             entries[column.name] = {"sdtype": sdtype, **_limits(column.limits, sdtype)}
             for side, values in zip(having, read, strict=False):
-                side[name] = side[name].with_columns(values.alias(column.name))
+                side[column.name] = values.alias(column.name)
         tables[name] = {"columns": entries, **_keys(own)}
     relations = [_relation(r) for r in schema.relations]
     found: dict[str, Any] = {"tables": tables, "relationships": relations}
     if schema.rules:
         found["constraints"] = [_constraint(rule, list(tables)) for rule in schema.rules]
-    return found, *ours
+    return found, ours, theirs
 
 
 def _limits(limits: Limits, sdtype: str) -> dict[str, Any]:
@@ -106,9 +127,9 @@ def _ids(table: str, schema: Schema, relations: Sequence[Relation]) -> set[str]:
     return found | {key[0] for key in keys if len(key) == 1}
 
 
-def _read(column: Column, frames: Sequence[pl.DataFrame]) -> tuple[str, list[pl.Series]]:
+def _read(column: Column, given: Sequence[pl.Series]) -> tuple[str, list[pl.Series]]:
     """Return the sdtype of a column, and its values in the tables where they have to be read anew."""
-    raw = [frame[column.name].alias("") for frame in frames]  # polars takes a name such as "^a$" for a pattern
+    raw = [values.alias("") for values in given]  # polars takes a name such as "^a$" for a pattern
     sdtype = _SDTYPES[column.kind]
     if sdtype == "datetime" and column.limits.format and not all(s.dtype.is_temporal() for s in raw):
         return sdtype, []  # the report reads the texts by their format

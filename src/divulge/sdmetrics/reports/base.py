@@ -87,13 +87,20 @@ class Report:
             The arguments do not fit each other.
         """
         real, synthetic, given = unified(real_data, synthetic_data, metadata)
-        thresholds = Thresholds(self.real_correlation_threshold, self.real_association_threshold)
         constraints = given.get("constraints") if constraints is None else constraints
         self._check_constraints(constraints)
-        rules = list(constraints or ())
         inputs = checked_inputs(
-            real, synthetic, given, thresholds, check_columns=self._checks_columns, constraints=rules
-        )
+            real, synthetic, given, self._thresholds, check_columns=self._checks_columns,
+            constraints=list(constraints or ()),
+        )  # fmt: skip
+        self._compute(inputs, verbose)
+
+    @property
+    def _thresholds(self) -> Thresholds:
+        return Thresholds(self.real_correlation_threshold, self.real_association_threshold)
+
+    def _compute(self, inputs: Inputs, verbose: bool) -> None:
+        """Compute the properties of the inputs."""
         self.table_names, self._inputs = list(inputs.tables), inputs
         self.report_info.pop("fresh_sample", None)
         self._note(inputs)
@@ -103,7 +110,7 @@ class Report:
         self._rows, scores = {}, []
         for i, each in enumerate(self._properties):
             start = f"({i + 1}/{len(self._properties)}) Evaluating {each.name}"
-            reason = self._why_skipped(each.name, bool(rules))
+            reason = self._why_skipped(each.name, bool(inputs.constraints))
             if reason:
                 print_(f"{start}: N/A\n{reason}\n\n")
                 continue
@@ -119,7 +126,7 @@ class Report:
         print_(f"Overall Score (Average): {round(self._score * 100, 2)}%\n\n")
 
     def _note(self, inputs: Inputs) -> None:
-        n_rows = [{name: _n_rows(t.sides[side]) for name, t in inputs.tables.items()} for side in (0, 1)]
+        n_rows = [{name: t.n_rows(side) for name, t in inputs.tables.items()} for side in (0, 1)]
         self.report_info["generated_date"] = date.today().isoformat()
         self.report_info["num_tables"] = len(inputs.tables)
         self.report_info["num_rows_real_data"], self.report_info["num_rows_synthetic_data"] = n_rows
@@ -293,10 +300,6 @@ class Report:
         report.real_correlation_threshold, report.real_association_threshold = saved.thresholds
         report._score, report._rows, report.is_generated = saved.score, saved.details, True
         return report
-
-
-def _n_rows(columns: Mapping[Any, Any]) -> int:
-    return len(next(iter(columns.values()))) if columns else 0
 
 
 def _silent(text: str) -> int:

@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 
 SPLITS = 24
 _MOST = 10_000  # rows of a part: the rest of the way falls with the root of the rows
+_DRAWN_FROM = 200_000  # rows that are taken of an engine's table, of which parts are drawn
 _FEWEST = 20  # rows of a part of the smaller parts
 _STEEPEST, _FLATTEST = 0.5, 0.2
 """A distance falls with the root of the rows, and less where cells hold a row or none."""
@@ -66,9 +67,12 @@ def fresh_scores(
         95% of fresh samples score from `low` to `high`. Empty for several tables and where a table has too few rows.
     """
     (table, *others) = inputs.tables.values()
-    n, m = (len(next(iter(side.values()), ())) for side in table.sides)
+    n, m = (table.n_rows(side) for side in (0, 1))
     size = min(_MOST, n // 2)
     if others or min(n, m) == 0 or size // 2 < _FEWEST:
+        return {}
+    known = table.some_real_rows(_DRAWN_FROM, seed)
+    if known is None:
         return {}
     wanted = matched_size(n, m)
     size = min(size, max(2 * _FEWEST, math.ceil(wanted)))
@@ -78,8 +82,8 @@ def fresh_scores(
     found: dict[int, dict[str, list[float]]] = {size: {}, size // 2: {}}
     for k, of_size in found.items():
         for _ in range(SPLITS * (1 if k == size else 2)):
-            drawn = rng.permutation(n)[: 2 * k]
-            part = replace(all_pairs, tables={next(iter(inputs.tables)): _split(table, drawn[:k], drawn[k:])})
+            drawn = rng.permutation(known.n_rows(0))[: 2 * k]
+            part = replace(all_pairs, tables={next(iter(inputs.tables)): _split(known, drawn[:k], drawn[k:])})
             means = {name: _mean(_scores(properties[name](part)), kept[0]) for name, kept in scored.items()}
             for name, score in {**means, "": _mean_of(list(means.values()))}.items():
                 of_size.setdefault(name, []).append(score)

@@ -16,7 +16,7 @@ from divulge.sdmetrics.reports.properties import Inputs, key_names
 from divulge.sdmetrics.reports.tables import TableData
 from divulge.tables.readers import read_metadata
 
-__all__ = ["ONE_TABLE", "checked_inputs", "unified"]
+__all__ = ["ONE_TABLE", "check_same_columns", "check_sdtypes", "checked_inputs", "unified"]
 
 ONE_TABLE = "table"
 """Name of the table where two frames come with the metadata of one table."""
@@ -95,20 +95,26 @@ def checked_inputs(
     """
     tables = {}
     for name, entry in metadata["tables"].items():
-        for column, described in columns_of(entry).items():
-            if "sdtype" not in described:
-                raise ValueError(f"Table {name!r}: column {column!r} has no 'sdtype' in the metadata. hint: add it.")
+        check_sdtypes(name, entry)
         tables[name] = TableData.of_frames(entry, real[name], synthetic[name])
     if check_columns:
         for table in tables.values():
-            _check_columns(table)
+            check_same_columns(table)
     relations = metadata.get("relationships") or []
     for relation in relations:
         _check_relation(relation, tables)
     return Inputs(tables, relations, set(real) == set(synthetic), thresholds, metadata, constraints)
 
 
-def _check_columns(table: TableData) -> None:
+def check_sdtypes(name: str, entry: Mapping[str, Any]) -> None:
+    """Raise a `ValueError` for a column of a table that has no sdtype in its metadata."""
+    for column, described in columns_of(entry).items():
+        if "sdtype" not in described:
+            raise ValueError(f"Table {name!r}: column {column!r} has no 'sdtype' in the metadata. hint: add it.")
+
+
+def check_same_columns(table: TableData) -> None:
+    """Raise a `ValueError` where a table and its metadata name different columns."""
     ours = set(table.sides[0]) | set(table.sides[1])
     apart = ours ^ set(table.entries)
     if apart:

@@ -21,7 +21,6 @@ from divulge.sdmetrics.reports.details import MEETS, Row, measured
 from divulge.sdmetrics.reports.pairs import Thresholds, pair_rows
 from divulge.sdmetrics.reports.tables import CONTINUOUS, DISCRETE, TableData
 from divulge.sdmetrics.reports.validity import validity_rows
-from divulge.sdmetrics.single_column import comparisons
 from divulge.sdmetrics.single_column.comparisons import key_codes
 from divulge.sdmetrics.single_table.table_structure import structure_score
 
@@ -103,7 +102,7 @@ def _shapes(inputs: Inputs) -> list[Row]:
 
 
 def _ks(table: TableData, name: Hashable) -> float:
-    return float(comparisons.ks_complement(*table.pair(name))["score"])
+    return table.ks(name)
 
 
 def _tv(table: TableData, name: Hashable) -> float:

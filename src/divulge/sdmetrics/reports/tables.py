@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.inputs import Columns, columns_from, known_codes
 from divulge.sdmetrics.metadata import as_datetimes, columns_of
+from divulge.sdmetrics.single_column import comparisons
 from divulge.sdmetrics.single_table.table_structure import dtypes_of
 
 __all__ = ["CONTINUOUS", "DISCRETE", "Coded", "TableData"]
@@ -18,6 +19,7 @@ __all__ = ["CONTINUOUS", "DISCRETE", "Coded", "TableData"]
 CONTINUOUS = ("numerical", "datetime")
 DISCRETE = ("categorical", "ordinal", "boolean")
 
+Pair = tuple[Hashable, Hashable]
 Coded = tuple[list[NDArray[Any]], int]
 """The codes of a column in the real and in the synthetic table, 0 for a missing value, and the number of codes."""
 
@@ -76,6 +78,10 @@ class TableData:
                     dtypes -= written
                     dtypes |= {(name, "datetime64[ns]")} if written else set()
 
+    def n_rows(self, side: int) -> int:
+        """Return the rows of the real (0) or of the synthetic table (1)."""
+        return len(next(iter(self.sides[side].values()), ()))
+
     def pair(self, name: Hashable) -> tuple[Column, Column]:
         """Return a column of both tables; a `KeyError` where one lacks it."""
         return self.sides[0][name], self.sides[1][name]
@@ -93,3 +99,15 @@ class TableData:
         codes, size = self.codes(name)
         first, second = (np.bincount(c, minlength=size)[1:] for c in codes)
         return first, second
+
+    def ks(self, name: Hashable) -> float:
+        """Return the score of KSComplement of a column."""
+        return float(comparisons.ks_complement(*self.pair(name))["score"])
+
+    def rows_of(self, names: Pair, sides: Sequence[tuple[Column, Column]]) -> Sequence[tuple[Column, Column]]:
+        """Return two columns row by row, for each table, given what `pair` has of them."""
+        return sides
+
+    def some_real_rows(self, most: int, seed: int) -> TableData | None:
+        """Return a table with at least so many rows of the real table, or with all; None where none can be had."""
+        return self

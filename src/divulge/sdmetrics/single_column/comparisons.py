@@ -39,6 +39,7 @@ __all__ = [
     "key_columns",
     "key_uniqueness",
     "ks_complement",
+    "ks_of_counts",
     "missing_value_similarity",
     "range_coverage",
     "statistic_similarity",
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 Breakdown = dict[str, Any]
+Ints = NDArray[np.int64]
 _DECIMALS = sys.float_info.dig - 1
 _CONSTANT = "The real data input array is constant. The StatisticSimilarity metric is either undefined or infinite."
 _NO_TOP = "A column of category dtype has no smallest and largest value. hint: convert it to numbers."
@@ -54,17 +56,29 @@ _NO_TOP = "A column of category dtype has no smallest and largest value. hint: c
 
 def ks_complement(real_data: Any, synthetic_data: Any) -> Breakdown:
     """Return the breakdown of KSComplement."""
-    real, synthetic = pair_of(real_data, synthetic_data)
-    for column in (real, synthetic):
-        if column.kind not in "biufmMCS":
-            raise TypeError("Expected numeric dtype, got object instead. hint: convert the column to numbers or dates.")
-    return {"score": ks_of_numbers(*sortable(real, synthetic))}
+    return {"score": ks_of_numbers(*_numbers_of_pair(real_data, synthetic_data))}
+
+
+def ks_of_counts(real: Column, real_counts: Ints, synthetic: Column, synthetic_counts: Ints) -> float:
+    """Return the score of KSComplement of columns of distinct values, and how many rows have each."""
+    counts = [n[~c.missing] for c, n in ((real, real_counts), (synthetic, synthetic_counts))]
+    one, other = (_rounded(v) for v in _numbers_of_pair(real, synthetic))
+    return column_shapes.ks_complement_of_counts(one, counts[0], other, counts[1])
 
 
 def ks_of_numbers(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
     """Return the score of KSComplement for numbers without nan, which are rounded to 14 decimals first."""
     one, other = (_rounded(v) for v in (real, synthetic))
     return column_shapes.ks_complement(one, other)
+
+
+def _numbers_of_pair(real_data: Any, synthetic_data: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the values of two columns that are not missing as numbers; a `TypeError` for columns of objects."""
+    real, synthetic = pair_of(real_data, synthetic_data)
+    for column in (real, synthetic):
+        if column.kind not in "biufmMCS":
+            raise TypeError("Expected numeric dtype, got object instead. hint: convert the column to numbers or dates.")
+    return sortable(real, synthetic)
 
 
 def _rounded(values: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,164 @@
+"""The inputs of a report on two tables whose rows an engine keeps: the distinct values of each column, and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from divulge.case.case import schema_of
+from divulge.core.errors import SettingError
+from divulge.core.hashing import value_hashes
+from divulge.core.relations import RelationalSchema
+from divulge.core.schema import Schema
+from divulge.sdmetrics.columns import Column, frame_of
+from divulge.sdmetrics.derived import derived_columns
+from divulge.sdmetrics.metadata import columns_of, dictionary
+from divulge.sdmetrics.reports.counted_table import CountedSide, CountedTable, Hashes, Ints
+from divulge.sdmetrics.reports.inputs import check_same_columns, check_sdtypes
+from divulge.sdmetrics.reports.pairs import Thresholds
+from divulge.sdmetrics.reports.properties import Inputs
+from divulge.sdmetrics.reports.tables import CONTINUOUS, DISCRETE
+from divulge.tables.frames import Table, plain, without_codes
+from divulge.tables.readers import read_metadata
+
+__all__ = ["counted_inputs", "described"]
+
+Progress = Callable[[str, int, int], None]
+
+_COMPARED = (*CONTINUOUS, *DISCRETE)
+_ONE_TABLE = "engine: it counts one table, and the metadata describe {}. hint: name the metadata of that table."
+
+
+def described(metadata: Any, real: Table, missing: Sequence[str] = ()) -> Any:
+    """Return metadata of one table: a schema of divulge's, or a dictionary with "tables"; None is what is inferred.
+
+    Parameters
+    ----------
+    metadata
+        SDV metadata or divulge's own schema, the name of a file of either, or None.
+    real, missing
+        The real table, and texts that stand for missing, where the schema has to be inferred.
+
+    Raises
+    ------
+    SettingError
+        The metadata describe several tables.
+    """
+    if metadata is None:
+        return RelationalSchema({"table": schema_of(real, missing=missing)})
+    if isinstance(metadata, str) or hasattr(metadata, "__fspath__"):
+        metadata = read_metadata(metadata)
+    if isinstance(metadata, Schema):
+        metadata = RelationalSchema({"table": metadata}, (), metadata.rules)
+    if not isinstance(metadata, RelationalSchema):
+        metadata = dictionary(metadata)
+        metadata = metadata if "tables" in metadata else {"tables": {"table": metadata}}
+    n = len(metadata.tables if isinstance(metadata, RelationalSchema) else metadata["tables"])
+    if n != 1:
+        raise SettingError(_ONE_TABLE.format(f"{n} tables"))
+    return metadata
+
+
+def counted_inputs(
+    real: Table,
+    synthetic: Table,
+    metadata: RelationalSchema | dict[str, Any],
+    thresholds: Thresholds,
+    missing: Sequence[str] = (),
+    progress: Progress = lambda what, done, total: None,
+    *,
+    check_columns: bool = True,
+) -> Inputs:
+    """Return the inputs of the properties.
+
+    Parameters
+    ----------
+    real, synthetic
+        Tables that an engine counts.
+    metadata
+        What `described` returns.
+    thresholds
+        Of the pairs of columns.
+    missing
+        Texts that stand for missing.
+    progress
+        Called with what is done, how much of it, and how much there is of it.
+    check_columns
+        Whether tables and metadata must name the same columns.
+
+    Raises
+    ------
+    TableError, SettingError
+        A table was written meanwhile, or the engine fails.
+    ValueError
+        Tables and metadata name different columns, or a column has no sdtype.
+    """
+    tables = (real, synthetic)
+    if isinstance(metadata, RelationalSchema):
+        (schema,) = metadata.tables.values()
+        primary = schema.with_role("primary")
+        ids = {n for role in ("sequence", "unit", "ignore") for n in schema.with_role(role)}
+        ids |= set(primary if len(primary) == 1 else ())
+        wanted = {c.name for c in schema.columns if c.kind not in ("identifier", "text") and c.name not in ids}
+        levels, counts = _told(tables, wanted, missing, progress)
+        name = next(iter(metadata.tables))
+        unread = [{c: pl.Series([], dtype=pl.String) for c in t.columns if c not in wanted} for t in tables]
+        found, *read = derived_columns(
+            metadata, *({name: {**apart, **own}} for apart, own in zip(unread, levels, strict=True))
+        )
+        columns = [{c: s for c, s in side[name].items() if c in wanted} for side in read]
+    else:
+        found = metadata
+        (entry,) = found["tables"].values()
+        wanted = {str(c) for c, of in columns_of(entry).items() if of.get("sdtype") in _COMPARED}
+        columns, counts = _told(tables, wanted, missing, progress)
+    ((name, entry),) = found["tables"].items()
+    check_sdtypes(name, entry)
+    compared = [str(c) for c, of in columns_of(entry).items() if of.get("sdtype") in _COMPARED]
+    sides = [
+        CountedSide(
+            table,
+            {c: _column(c, own[c]) for c in compared if c in own},
+            {c: n[c] for c in compared if c in own},
+            {c: _hashes(own[c], j) for j, c in enumerate(sorted(compared)) if c in own},
+            progress,
+        )
+        for table, own, n in zip(tables, columns, counts, strict=True)
+    ]
+    table = CountedTable(entry, *sides)
+    if check_columns:
+        check_same_columns(table)
+    return Inputs({name: table}, [], True, thresholds, found)
+
+
+def _told(
+    tables: Sequence[Table], wanted: Collection[str], missing: Sequence[str], progress: Progress
+) -> tuple[list[dict[str, pl.Series]], list[dict[Hashable, Ints]]]:
+    """Return the distinct values of columns in each table, and how many rows have each."""
+    levels: list[dict[str, pl.Series]] = []
+    counts: list[dict[Hashable, Ints]] = []
+    for table in tables:
+        assert table.counting is not None
+        progress(f"counting the values of the {table.role} table", 0, 1)
+        told = {c: table.counting.values(table.names[c]) for c in table.columns if c in wanted}
+        levels.append({c: _without(values, missing).alias(c) for c, (values, _) in told.items()})
+        counts.append({c: np.asarray(n, dtype=np.int64) for c, (_, n) in told.items()})
+    return levels, counts
+
+
+def _without(values: pl.Series, missing: Sequence[str]) -> pl.Series:
+    return without_codes(plain(values.alias("")), missing) if missing else values
+
+
+def _column(name: str, values: pl.Series) -> Column:
+    return frame_of(pl.DataFrame({name: values}), "table")[name]
+
+
+def _hashes(values: pl.Series, salt: int) -> Hashes:
+    """Return a hash of each distinct value that follows from its place in their order."""
+    plainly = values.cast(pl.String, strict=False) if not values.dtype.is_numeric() else values + 0.0  # -0.0 is 0.0
+    ranks = plainly.rank("dense").fill_null(0).to_numpy()
+    return value_hashes(ranks.astype(np.uint64), salt)
