@@ -273,3 +273,16 @@ def test_the_command_gives_the_scores_of_memory(folder, divulge, tmp_path):
     status, _, err = divulge("quality", folder / "real parts", folder / "synthetic parts", "--engine", "duckdb",
                              "--tables", "0.parquet")  # fmt: skip
     assert status == 2 and "--tables: an engine counts one table" in err
+
+
+def test_a_column_that_a_table_lacks_or_that_holds_lists_is_told(divulge, tmp_path):
+    real = REAL.select("age", "job")
+    real.write_parquet(tmp_path / "real.parquet")
+    real.select("age").write_parquet(tmp_path / "lacking.parquet")
+    status, _, err = divulge("quality", tmp_path / "real.parquet", tmp_path / "lacking.parquet", "--engine", "polars")
+    assert status == 2 and "synthetic table: no column 'job'" in err
+    real.with_columns(job=pl.concat_list("age")).write_parquet(tmp_path / "lists.parquet")
+    out = tmp_path / "found.json"
+    status, _, err = divulge("quality", tmp_path / "real.parquet", tmp_path / "lists.parquet", "--engine", "polars",
+                             "--json", out)  # fmt: skip
+    assert status == 0 and "a value of type list" in out.read_text()

@@ -129,12 +129,21 @@ def counted_inputs(
         check_values(sizes)
     ours, theirs = (read(path, role=role, engine=engine) for path, role in ((real, "real"), (synthetic, "synthetic")))
     metadata = described(schema_file, ours, missing)
+    _check_columns(_named_columns(metadata), {_ALONE: ours}, {_ALONE: theirs}, strict=True)
     if isinstance(metadata, dict):
-        _check_columns(metadata, *(dict.fromkeys(metadata["tables"], table) for table in (ours, theirs)), strict=True)
         source = f"SDV metadata of {Path(str(schema_file)).name}"
     else:
         source = f"schema of {Path(schema_file).name}" if schema_file else "inferred by divulge from the real table"
     return Inputs(ours, theirs, metadata, source, [] if schema_file else [_INFERRED])
+
+
+def _named_columns(metadata: RelationalSchema | dict[str, Any]) -> dict[str, Any]:
+    """Return metadata of one table with the names of its columns alone."""
+    if isinstance(metadata, RelationalSchema):
+        names = [column.name for schema in metadata.tables.values() for column in schema.columns]
+    else:
+        names = [column for entry in metadata["tables"].values() for column in entry.get("columns", ())]
+    return {"tables": {_ALONE: {"columns": dict.fromkeys(names)}}}
 
 
 def is_one_file(given: str) -> bool:

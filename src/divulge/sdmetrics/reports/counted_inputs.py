@@ -159,6 +159,11 @@ def _column(name: str, values: pl.Series) -> Column:
 
 def _hashes(values: pl.Series, salt: int) -> Hashes:
     """Return a hash of each distinct value that follows from its place in their order."""
-    plainly = values.cast(pl.String, strict=False) if not values.dtype.is_numeric() else values + 0.0  # -0.0 is 0.0
-    ranks = plainly.rank("dense").fill_null(0).to_numpy()
+    if values.dtype.is_numeric():
+        values = values + 0.0  # -0.0 is 0.0
+    elif values.dtype.is_nested():
+        values = pl.Series([None if v is None else repr(v) for v in values.to_list()], dtype=pl.String)
+    else:
+        values = values.cast(pl.String, strict=False)
+    ranks = values.rank("dense").fill_null(0).to_numpy()
     return value_hashes(ranks.astype(np.uint64), salt)
