@@ -21,6 +21,7 @@ from divulge.tables.sizes import TableSize
 
 __all__ = [
     "TOO_LARGE",
+    "bytes_of_scores",
     "check_comparison",
     "check_fidelity",
     "check_membership",
@@ -208,10 +209,14 @@ def check_comparison(
         return
     largest = max(found, key=lambda sizes: sizes.synthetic.table_bytes)
     others = sum(sizes.synthetic.table_bytes for sizes in found) - largest.synthetic.table_bytes
-    kept, ranked = (n * len(found) for n in _bytes_of_scores(largest, attacker, membership=options.membership))
+    sides = [t.rows for t in (largest.real, largest.holdout) if t is not None]
+    sides = sides if options.sample is None else [min(n, options.sample) for n in sides]
+    columns = len(largest.real.sample.columns)
+    each = bytes_of_scores(sides, columns, attacker, membership=options.membership)
+    kept, ranked = (n * len(found) for n in each)
     less = there._replace(free=there.free - others - kept)
     if not _fits_surely(largest, less):
-        told = outlook_of(largest, attacker, reading, replace(options, people="all"), less)
+        told = outlook_of(largest, attacker, reading, replace(options, people=options.people or "all"), less)
         refuse_beyond(told, others + kept)
     if len(found) > 1:
         coded = _bytes_of_codes(found, reading) if options.fidelity else 0
@@ -219,17 +224,27 @@ def check_comparison(
         _check_together(found, kept + max(ranked, coded), there, advice)
 
 
-def _bytes_of_scores(sizes: Sizes, attacker: Attacker, *, membership: bool) -> tuple[int, int]:
+def bytes_of_scores(sides: Sequence[int], columns: int, attacker: Attacker, *, membership: bool) -> tuple[int, int]:
     """Return about how many bytes the scores that rank one candidate take, as they are kept and while they rank.
 
-    Without a holdout nothing is ranked.
+    Parameters
+    ----------
+    sides
+        Members asked, and strangers where there are any: without them nothing is ranked.
+    columns
+        Of the tables.
+    attacker, membership
+        Of the run.
+
+    Examples
+    --------
+    >>> bytes_of_scores([1_000_000, 1_000_000], 15, Attacker(), membership=True)
+    (76000000, 536000000)
     """
-    columns = len(sizes.real.sample.columns)
     named = attacker.keys is not None and attacker.targets is not None
     targets = columns if attacker.targets is None else len(attacker.targets)
-    sides = [sizes.real.rows, 0 if sizes.holdout is None else sizes.holdout.rows]
     each = sum(n * (2 if n >= CODED_FROM else 8) for n in sides)
-    ranked = sum(sides) * (_RANKED + named + membership) if sizes.holdout is not None else 0
+    ranked = sum(sides) * (_RANKED + named + membership) if len(sides) > 1 else 0
     return each * ((1 + named) * targets + _OF_TABLES), _BYTES_OF_RANKED * ranked
 
 

@@ -36,7 +36,7 @@ def paired_distances(run: Assessment, assessed: Sequence[Assessed], labels: Sequ
     """
     if len(labels) < 2:
         return ()
-    stack = stacked([a.given for a in assessed])
+    stack = stacked([a.given for a in assessed if a.given is not None])
     holdout = stack.columns if run.holdout is None else run.holdout.columns
     both = [c for c in run.real.columns if c in stack.columns]
     away = [c for c in both if c in run.reading.ignore or c not in holdout]
