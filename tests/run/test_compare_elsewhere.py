@@ -5,19 +5,26 @@ import json
 from dataclasses import replace
 
 import duckdb
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
 
 import divulge
 from divulge.case import asked as asked_module
+from divulge.case.asked import ask_where_they_are
+from divulge.case.case import build_case
+from divulge.case.code_files import CodeFolder
 from divulge.core.errors import SettingError, SizeError, TableError
-from divulge.run import asked_elsewhere, compared_people
+from divulge.measures.catalogue import all_measures
+from divulge.run import asked_elsewhere, compared_fidelity, compared_people
 from divulge.run import assess as assess_module
 from divulge.run import candidates as candidates_module
+from divulge.run import counted as counted_module
 from divulge.run.asked_elsewhere import DEFAULT
+from divulge.run.compared_fidelity import drawn_rows
 from divulge.run.compared_people import OTHERS_ASKED, people_of_comparison
-from divulge.run.counted import keep_counted
+from divulge.run.counted import NO_ROOM, keep_counted
 from divulge.run.fitting import bytes_of_scores
 from divulge.run.memory import Room
 from divulge.run.options import Attacker, RunOptions
@@ -97,10 +104,11 @@ def told(found):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_comparison_by_an_engine_has_the_digits_of_memory(engine, unit, people, paths, tmp_path, monkeypatch):
     monkeypatch.setattr(assess_module, "check_all", lambda case: [])  # those of rows, without which nothing is judged
-    found = by_engine(paths, engine, unit=unit, people=people, spill=tmp_path)
+    asked = {"unit": unit, "people": people, "fidelity": people is None}  # that of a sample is of fewer rows
+    found = by_engine(paths, engine, spill=tmp_path, **asked)
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(assess_module, "plan_of", counted_plan)
-    expected = in_memory(unit=unit, people=people)
+    expected = in_memory(**asked)
     for part, value in told(expected).items():
         assert told(found)[part] == value, part
     assert {a["attack"] for a in found.data["attacks"]} == {"copies", "membership", "linkability", "inference", "cap"}
@@ -108,6 +116,7 @@ def test_a_comparison_by_an_engine_has_the_digits_of_memory(engine, unit, people
     assert found.data["sampling"] == expected.data["sampling"]
     assert (found.data["sampling"] is None) == (people is None)
     assert found.failed == []
+    assert len(found.data["distances"]) == (2 if people is None else 0) == 2 * (found.data["front"] is not None)
 
 
 def refused(paths, error, says, **more):
@@ -239,3 +248,57 @@ def test_a_sample_in_memory_ranks_by_the_people_asked():
     copies = next(a for a in found.data["attacks"] if a["attack"] == "copies")
     assert "near" in copies["chosen"]
     assert copies["candidates"][0]["members"] in [n / 200 for n in range(201)]
+
+
+LIGHT = {"membership": False, "fidelity": True, "targets": ["illness"]}
+
+
+def kept(found):
+    """Return what the reports of a comparison say of fidelity, without times."""
+    return {
+        label: [{**msgspec.to_builtins(r), "seconds": 0} for r in report.assessment.fidelity]
+        for label, (report,) in found.reports.items()
+    }
+
+
+@pytest.fixture
+def no_room(monkeypatch):
+    def refused(*_, **__):
+        raise SizeError("memory: a test says so")
+
+    monkeypatch.setattr(counted_module, "codes_for_fidelity", refused)
+
+
+@pytest.mark.slow
+def test_fidelity_of_rows_drawn_is_that_of_memory_where_all_are(paths, no_room, monkeypatch):
+    found = by_engine(paths, "polars", **LIGHT)
+    monkeypatch.setattr(assess_module, "plan_of", counted_plan)
+    expected = in_memory(**LIGHT)
+    counted = {m.name for m in all_measures() if not m.models}
+    assert kept(found) == {k: [r for r in own if r["measure"] in counted] for k, own in kept(expected).items()}
+    assert found.data["distances"] == expected.data["distances"] != []
+    assert not any(n.startswith("differences of") for n in found.data["notes"])
+
+
+@pytest.mark.slow
+def test_fidelity_is_of_rows_drawn_where_all_do_not_fit(paths, no_room):
+    found = by_engine(paths, "polars", people=100, **LIGHT)
+    assert found.data["front"] is not None and found.data["distances"] != []
+    assert "differences of distance were measured on 100 rows of each table, drawn at random" in found.data["notes"]
+    for (report,) in found.reports.values():
+        notes = report.assessment.notes
+        assert NO_ROOM not in notes and len(report.assessment.fidelity) > 20
+        assert any(n.startswith("fidelity was measured on 100 + 100 + 100 rows, drawn at random") for n in notes)
+
+
+def test_rows_drawn_are_those_asked_and_no_more_than_there_may_be(tmp_path, monkeypatch):
+    case = build_case(REAL, CANDIDATES["others"], HOLDOUT, engine="polars")
+    asked = ask_where_they_are(case, 120, CodeFolder(tmp_path))
+    drawn = drawn_rows(case, RunOptions(engine="polars", people=120))
+    assert [t.n_rows for t in drawn.tables] == [120, 120, 120] and drawn.of == (400, 350, 240)
+    everybody = REAL.with_columns(pl.col("since").cast(pl.Datetime("us")), pl.col("age").cast(pl.Float64))
+    named = drawn.real.named()
+    assert named.join(everybody, on=named.columns, how="semi", nulls_equal=True).height == 120
+    assert named["age"].to_list() == [case.numbers("age")[c] for c in asked.case.codes("age", binned=False)[0]]
+    monkeypatch.setattr(compared_fidelity, "MOST", 70)
+    assert [t.n_rows for t in drawn_rows(case, RunOptions(engine="polars", people=120)).tables] == [70, 70, 70]

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks import CATALOGUE
-from divulge.case.case import build_case
+from divulge.case.case import Case, build_case
 from divulge.case.preconditions import INVALIDATING
 from divulge.core.coded_scores import Scores, decoded
 from divulge.core.result import FOUND, Individual, Result, label
@@ -25,6 +25,7 @@ from divulge.report.model import Utility
 from divulge.report.order import ORDER
 from divulge.report.report import Report
 from divulge.run.assess import assess_with
+from divulge.run.compared_fidelity import DrawnRows, drawn_rows, with_fidelity
 from divulge.run.compared_people import PeopleSeen, check_same_people, people_seen
 from divulge.run.compared_tables import Candidate
 from divulge.run.counted import counts_elsewhere
@@ -96,6 +97,8 @@ class Assessment:
     failed: list[dict[str, str]] = field(default_factory=list)
     people: PeopleSeen | None = None
     """The people asked; None until the first candidate is attacked."""
+    drawn: DrawnRows | None = None
+    """Rows of the first candidate's run that were drawn for fidelity, where an engine counts."""
     before: Callable[[str], None] = lambda told: None
     """Called with what is known of the run of the first table before its attacks begin."""
 
@@ -111,15 +114,18 @@ def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) 
         It cannot be attacked.
     """
     reading = dataclasses.replace(run.reading, ignore=(*run.reading.ignore, *candidate.ignored))
-    table, seen = candidate.table(reading.missing, run.options.engine), []
+    table, seen = candidate.table(reading.missing, run.options.engine), list[_Seen]()
     before = run.before if run.people is None else lambda told: None
     report = assess_with(
         run.real, table, run.holdout, run.attacker, reading, run.options, before=before, progress=progress,
-        made=lambda case, options: seen.append(people_seen(case, options)),
+        made=lambda case, options: seen.append(_seen(run, case, options)),
     )  # fmt: skip
-    people: PeopleSeen = seen[0]
+    people, drawn = seen[0]
     check_same_people(run.people or people, people)
     run.people = run.people or people
+    if drawn is not None:
+        run.drawn = run.drawn or drawn
+        report = with_fidelity(report, drawn, run.attacker, run.options, progress)
     kept = _utility(run, table, reading) if run.utility else []
     report = report.replaced(utility=msgspec.convert(kept, tuple[Utility, ...]))
     results = report.results
@@ -134,8 +140,17 @@ def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) 
         report, results=tuple(replace(r, individual=None, comparison=None, table=None) for r in results)
     )
     found = findings(light.results, report.verdict)
-    here = None if counts_elsewhere(run.options) else table
+    here = table if drawn is None else drawn.synthetic
     return Assessed(candidate.label, light, scores, found, bands, kept, here)
+
+
+_Seen = tuple[PeopleSeen, DrawnRows | None]
+
+
+def _seen(run: Assessment, case: Case, options: RunOptions) -> _Seen:
+    """Return what is kept of a run as long as its rows are there."""
+    drawn = drawn_rows(case, options, run.drawn) if run.options.fidelity and counts_elsewhere(options) else None
+    return people_seen(case, options), drawn
 
 
 def _utility(run: Assessment, table: Table, reading: Reading) -> list[dict[str, Any]]:

@@ -35,6 +35,7 @@ from divulge.run.candidates import (
     rates_alone,
     worst_of,
 )
+from divulge.run.compared_fidelity import drawn_in_words
 from divulge.run.compared_people import check_ranking, people_of_comparison
 from divulge.run.compared_tables import Candidate, listed_candidates, same_columns
 from divulge.run.counted import NO_UTILITY, counts_elsewhere
@@ -48,9 +49,6 @@ from divulge.tables.readers import opened
 __all__ = ["compare"]
 
 Progress = Callable[[str, int, int], None]
-
-
-NO_DISTANCES = "differences of distance were not measured: they are of the rows of all tables together"
 
 
 @memory_told()
@@ -163,7 +161,8 @@ def compare(
     progress("ranking", len(tables), len(tables))
     labels = sorted({a.label for a in assessed})
     ranked = rank_candidates(run, assessed, labels) if holdout is not None else None
-    distances = paired_distances(run, assessed, labels) if fidelity and not counts_elsewhere(options) else ()
+    distances = paired_distances(run, assessed, labels) if fidelity else ()
+    notes += drawn_in_words(run.drawn, [a.given for a in assessed]) if distances else []
     data = {
         "format": "divulge-comparison/1",
         "divulge": __version__,
@@ -198,11 +197,10 @@ def _prepared(
         real, holdout, options = people[0], people[1] if len(people) > 1 else None, replace(options, beyond_memory=True)
     if sampled:
         reading = replace(reading, ignore=tuple(c for c in reading.ignore if c not in found.away))
-    left_out = [NO_UTILITY] * (elsewhere and utility) + [NO_DISTANCES] * (elsewhere and options.fidelity)
     run = Assessment(
         real, holdout, attacker, reading, options, utility and not elsewhere, len(found.tables), found.failed
     )  # fmt: skip
-    return run, found.tables, [*found.notes, *notes, *left_out]
+    return run, found.tables, [*found.notes, *notes, *[NO_UTILITY] * (elsewhere and utility)]
 
 
 def _each_assessed(run: Assessment, tables: Sequence[Candidate], progress: Progress) -> list[Assessed]:
