@@ -153,7 +153,6 @@ def test_scores_that_do_not_fit_are_refused(paths, monkeypatch):
     refused(paths, SizeError, "memory: nobody was asked: the values of the fewest people that are asked need more than")
 
 
-@pytest.mark.slow
 def test_the_number_of_people_follows_from_memory_and_tables(paths, monkeypatch):
     people = [opened(paths[n], n, (), "polars") for n in ("real", "holdout")]
     monkeypatch.setattr(compared_people, "SAMPLES", (300, 150))
@@ -300,5 +299,39 @@ def test_rows_drawn_are_those_asked_and_no_more_than_there_may_be(tmp_path, monk
     named = drawn.real.named()
     assert named.join(everybody, on=named.columns, how="semi", nulls_equal=True).height == 120
     assert named["age"].to_list() == [case.numbers("age")[c] for c in asked.case.codes("age", binned=False)[0]]
+    of_units = build_case(REAL, CANDIDATES["others"], HOLDOUT, engine="polars", unit="household")
+    ask_where_they_are(of_units, 100, CodeFolder(tmp_path))
+    homes = drawn_rows(of_units, RunOptions(engine="polars", people=100))
+    assert [t.named()["household"].n_unique() for t in homes.tables] == [100, 100, 80]  # there are 80 strangers
+    assert homes.synthetic.n_rows > 250 and homes.schema.with_role("unit") == ("household",)
+    more = build_case(HOLDOUT, REAL, HOLDOUT, engine="polars")
+    ask_where_they_are(more, 300, CodeFolder(tmp_path))
+    assert drawn_rows(more, RunOptions(engine="polars", people=300)).synthetic.n_rows == 400  # everybody is asked
     monkeypatch.setattr(compared_fidelity, "MOST", 70)
     assert [t.n_rows for t in drawn_rows(case, RunOptions(engine="polars", people=120)).tables] == [70, 70, 70]
+
+
+@pytest.mark.slow
+def test_a_table_that_is_too_large_leaves_the_others(paths, monkeypatch):
+    usual = candidates_module.assess_with
+
+    def full(real, table, *more, **named):
+        if table.n_rows == len(CANDIDATES["copies"]):
+            raise SizeError("spill: a test says so")
+        return usual(real, table, *more, **named)
+
+    monkeypatch.setattr(candidates_module, "assess_with", full)
+    found = by_engine(paths, "polars", membership=False, targets=["illness"])
+    assert [f["why"] for f in found.failed] == ["spill: a test says so"] and found.order == ["others"]
+    with pytest.raises(SizeError, match="a test says so"):
+        in_memory(membership=False)
+
+
+@pytest.mark.slow
+def test_without_a_holdout_an_engine_ranks_nothing(paths):
+    found = divulge.compare(
+        paths["real"], {n: [paths[n]] for n in CANDIDATES}, engine="polars", **ASKED | {"membership": False}
+    )
+    assert found.order == [] and found.data["pairs"] == []
+    rates = {a["attack"]: [c["members"] for c in a["candidates"]] for a in found.data["attacks"]}
+    assert rates["copies"] == [0.2, 0.0]

@@ -212,9 +212,9 @@ def _each_assessed(run: Assessment, tables: Sequence[Candidate], progress: Progr
         progress(name, done, len(tables))
         try:
             assessed.append(assess_candidate(run, one, partial(heard, one.label)))
-        except SizeError:
-            raise  # the memory is that of all tables
         except DivulgeError as error:
+            if isinstance(error, SizeError) and not counts_elsewhere(run.options):
+                raise  # the memory is that of all tables
             run.failed.append({"label": one.label, "why": str(error)})
             errors.append(error)
     if not assessed:

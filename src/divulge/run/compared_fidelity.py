@@ -52,6 +52,8 @@ class DrawnRows:
 def drawn_rows(case: Case, options: RunOptions, first: DrawnRows | None = None) -> DrawnRows | None:
     """Return as many rows of each table as people are asked: these people, and rows of the synthetic table drawn alike.
 
+    Where everybody is asked all synthetic rows are taken; of no table more than `MOST`.
+
     Parameters
     ----------
     case
@@ -70,7 +72,9 @@ def drawn_rows(case: Case, options: RunOptions, first: DrawnRows | None = None) 
     if asked is None or whole is None or options.sample is None:
         return None
     n_rows = tuple(t.n_rows for t in case.tables)
-    synthetic = _table(whole, 1, drawn_people(whole, 1, min(options.sample, MOST)))
+    everybody = all(asked.case.n_rows(r) == case.n_rows(r) for r in ("real", "holdout"))
+    most = MOST if everybody else min(options.sample, MOST)
+    synthetic = _table(whole, 1, drawn_people(whole, 1, most))
     if first is not None:
         return replace(first, synthetic=synthetic, of=n_rows)
     rows = {0: asked.real} if asked.holdout is None else {0: asked.real, 2: asked.holdout}
