@@ -101,7 +101,7 @@ GOALS = {
                "scale.py --what whole --memory-rows 1000000 --rows 0"),
     "S10": Goal("100M + 100M + 25M, people sampled", _sampled, 3, "scale.py --what people --rows 100000000"),
     "S10, compare": Goal("two candidates of 100M beside 100M + 25M, people sampled",
-                         _run(f"compare duckdb {LARGE}", wall=6000, mb=8000), 2,
+                         _run(f"compare duckdb {LARGE}", wall=6000), 1,
                          "scale.py --what compare --rows 100000000"),
     "S11": Goal("max-T of 300 tests of 1.25M people", _run("S11", cpu=30, mb=200, unequal=0), 3),
     "S12": Goal("first demo, first search", _run("S12", wall_of_demo=2, first_search_beyond_the_second=0.1), 2),

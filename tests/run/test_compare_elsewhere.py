@@ -184,6 +184,19 @@ def test_other_people_are_never_ranked_together(paths, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+def test_people_who_were_written_anew_meanwhile_are_not_ranked_with_the_others(engine, tmp_path):
+    own = written(tmp_path, real=REAL, holdout=HOLDOUT, **CANDIDATES)
+
+    def heard(what, done, total):
+        if what == "others: table 2 of 2":
+            REAL.with_columns(pl.col("age") + (pl.int_range(pl.len()) == 7)).write_parquet(own["real"])
+
+    found = by_engine(own, engine, membership=False, targets=["illness"], progress=heard)
+    assert [(f["label"], f["why"]) for f in found.failed] == [("others", OTHERS_ASKED)] and found.order == ["copies"]
+
+
+@pytest.mark.slow
 def test_a_candidate_that_lacks_a_column_or_fails_leaves_the_others(tmp_path):
     small = written(
         tmp_path, real=REAL, holdout=HOLDOUT, less=CANDIDATES["copies"].drop("income"), more=CANDIDATES["others"],

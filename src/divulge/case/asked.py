@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from divulge.case.encoded import ROLES
 from divulge.case.rows_without_order import in_order
 from divulge.core.hashing import code_hashes
 from divulge.kernels.neighbours.distinct import Progress, unheard
+from divulge.tables.counting import narrow
 from divulge.tables.frames import Table
 
 __all__ = ["Asked", "ask_where_they_are", "asked_of", "people_told"]
@@ -124,12 +125,13 @@ def _values(case: Case, which: int, name: str) -> bytes:
     return case.numbers(name)[occurs].tobytes()
 
 
-def _places(case: Case, which: int, names: Sequence[str], rows: Ints | None = None) -> list[Ints]:
+def _places(case: Case, which: int, names: Sequence[str], rows: Ints | None = None) -> list[NDArray[Any]]:
     """Return for each column the place of each row's value among the values of its table; `rows` None is all."""
-    out: list[Ints] = []
+    out: list[NDArray[Any]] = []
     for name in names:
         codes = case.codes(name, binned=False)[which]
-        place = np.cumsum(case.pooled(name).counts[which] > 0, dtype=np.int64)
+        place = np.cumsum(case.pooled(name).counts[which] > 0)
+        place = narrow(place, len(place) + 1)
         out.append(place[codes if rows is None else codes[rows]])
     return out
 
