@@ -36,6 +36,7 @@ __all__ = [
 
 TOO_LARGE = "all people do not fit into memory, so that a sample is asked (--people all asks everybody)"
 _FEWER_COLUMNS = "leave columns out (--ignore), "
+_ONE_BY_ONE = "ask a sample of people (--people), have an engine hold the tables (--engine duckdb), "
 _BYTES_OF_STACKED, _BYTES_OF_STACKED_CELL = 90, 18  # of a row of all candidates that are coded together
 _OF_TABLES, _RANKED = 4, 3  # comparisons of whole tables whose scores are kept; attacks that always rank
 _BYTES_OF_RANKED = 67  # of a person, for one candidate and one attack: the scores, and copies of them
@@ -264,7 +265,7 @@ def _check_together(found: Sequence[Sizes], more: int, there: Room, advice: str)
     limit = limit_of((*people, *synthetic), there)
     if needed > limit:
         rows = [people[0].rows, sum(s.rows for s in synthetic), *(s.rows for s in people[1:])]
-        raise _too_large(needed, limit, there.why, rows, f"compare fewer tables, {advice}{_FEWER_COLUMNS}")
+        raise _too_large(needed, limit, there.why, rows, f"{_ONE_BY_ONE}compare fewer tables, {advice}{_FEWER_COLUMNS}")
 
 
 def refuse_beyond(told: Outlook, more: int = 0) -> None:
@@ -282,7 +283,7 @@ def refuse_beyond(told: Outlook, more: int = 0) -> None:
     in_files = told.needed_in_files
     if not more and in_files is not None and in_files <= told.there:
         advice += "have indices in files (with --spill FOLDER it fits), "
-    advice += "" if more else "count named keys and targets without reading all (--engine duckdb), "
+    advice += _ONE_BY_ONE if more else "count named keys and targets without reading all (--engine duckdb), "
     rows = [t.rows for t in told.tables]
     raise _too_large(told.needed + more, told.there + more, told.limit, rows, advice + _FEWER_COLUMNS)
 
