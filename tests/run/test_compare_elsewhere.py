@@ -306,7 +306,7 @@ def test_fidelity_is_of_rows_drawn_where_all_do_not_fit(paths, no_room):
 def test_rows_drawn_are_those_asked_and_no_more_than_there_may_be(tmp_path, monkeypatch):
     case = build_case(REAL, CANDIDATES["others"], HOLDOUT, engine="polars")
     asked = ask_where_they_are(case, 120, CodeFolder(tmp_path))
-    drawn = drawn_rows(case, RunOptions(engine="polars", people=120))
+    drawn = drawn_rows(case, RunOptions(engine="polars", people=120), 2)
     assert [t.n_rows for t in drawn.tables] == [120, 120, 120] and drawn.of == (400, 350, 240)
     everybody = REAL.with_columns(pl.col("since").cast(pl.Datetime("us")), pl.col("age").cast(pl.Float64))
     named = drawn.real.named()
@@ -314,14 +314,16 @@ def test_rows_drawn_are_those_asked_and_no_more_than_there_may_be(tmp_path, monk
     assert named["age"].to_list() == [case.numbers("age")[c] for c in asked.case.codes("age", binned=False)[0]]
     of_units = build_case(REAL, CANDIDATES["others"], HOLDOUT, engine="polars", unit="household")
     ask_where_they_are(of_units, 100, CodeFolder(tmp_path))
-    homes = drawn_rows(of_units, RunOptions(engine="polars", people=100))
+    homes = drawn_rows(of_units, RunOptions(engine="polars", people=100), 2)
     assert [t.named()["household"].n_unique() for t in homes.tables] == [100, 100, 80]  # there are 80 strangers
     assert homes.synthetic.n_rows > 250 and homes.schema.with_role("unit") == ("household",)
     more = build_case(HOLDOUT, REAL, HOLDOUT, engine="polars")
     ask_where_they_are(more, 300, CodeFolder(tmp_path))
-    assert drawn_rows(more, RunOptions(engine="polars", people=300)).synthetic.n_rows == 400  # everybody is asked
+    assert drawn_rows(more, RunOptions(engine="polars", people=300), 2).synthetic.n_rows == 400  # everybody is asked
+    monkeypatch.setattr(compared_fidelity, "TOGETHER", 90 * 11)
+    assert [t.n_rows for t in drawn_rows(case, RunOptions(engine="polars", people=120), 10).tables] == [90, 90, 90]
     monkeypatch.setattr(compared_fidelity, "MOST", 70)
-    assert [t.n_rows for t in drawn_rows(case, RunOptions(engine="polars", people=120)).tables] == [70, 70, 70]
+    assert [t.n_rows for t in drawn_rows(case, RunOptions(engine="polars", people=120), 2).tables] == [70, 70, 70]
 
 
 @pytest.mark.slow

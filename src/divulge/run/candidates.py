@@ -149,7 +149,11 @@ _Seen = tuple[PeopleSeen, DrawnRows | None]
 
 def _seen(run: Assessment, case: Case, options: RunOptions) -> _Seen:
     """Return what is kept of a run as long as its rows are there."""
-    drawn = drawn_rows(case, options, run.drawn) if run.options.fidelity and counts_elsewhere(options) else None
+    drawn = (
+        drawn_rows(case, options, run.n_tables, run.drawn)
+        if run.options.fidelity and counts_elsewhere(options)
+        else None
+    )
     return people_seen(case, options), drawn
 
 

@@ -27,8 +27,8 @@ __all__ = ["MOST", "DrawnRows", "drawn_in_words", "drawn_rows", "with_fidelity"]
 
 Ints = NDArray[np.int64]
 
-MOST = 1_000_000
-"""Rows (or units) of a table that are drawn at most."""
+MOST, TOGETHER = 1_000_000, 4_000_000
+"""Rows (or units) that are drawn at most: of a table, and of all synthetic tables and the real one together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,10 +49,10 @@ class DrawnRows:
         return (self.real, self.synthetic, *([] if self.holdout is None else [self.holdout]))
 
 
-def drawn_rows(case: Case, options: RunOptions, first: DrawnRows | None = None) -> DrawnRows | None:
+def drawn_rows(case: Case, options: RunOptions, n_tables: int, first: DrawnRows | None = None) -> DrawnRows | None:
     """Return as many rows of each table as people are asked: these people, and rows of the synthetic table drawn alike.
 
-    Where everybody is asked all synthetic rows are taken; of no table more than `MOST`.
+    Where everybody is asked all synthetic rows are taken; of no table more than `MOST`, or its part of `TOGETHER`.
 
     Parameters
     ----------
@@ -60,6 +60,8 @@ def drawn_rows(case: Case, options: RunOptions, first: DrawnRows | None = None) 
         Of a run by an engine, whose codes of rows are still in files.
     options
         Of the run.
+    n_tables
+        How many synthetic tables are compared.
     first
         Those of another run on the same people, who are then held once.
 
@@ -73,13 +75,14 @@ def drawn_rows(case: Case, options: RunOptions, first: DrawnRows | None = None) 
         return None
     n_rows = tuple(t.n_rows for t in case.tables)
     everybody = all(asked.case.n_rows(r) == case.n_rows(r) for r in ("real", "holdout"))
-    most = MOST if everybody else min(options.sample, MOST)
-    synthetic = _table(whole, 1, drawn_people(whole, 1, most))
+    most = min(MOST, TOGETHER // (n_tables + 1))
+    n_synthetic = most if everybody else min(options.sample, most)
+    synthetic = _table(whole, 1, drawn_people(whole, 1, n_synthetic))
     if first is not None:
         return replace(first, synthetic=synthetic, of=n_rows)
     rows = {0: asked.real} if asked.holdout is None else {0: asked.real, 2: asked.holdout}
-    if options.sample > MOST:
-        rows = {i: drawn_people(whole, i, MOST) for i in rows}
+    if options.sample > most:
+        rows = {i: drawn_people(whole, i, most) for i in rows}
     people = {i: _table(whole, i, own) for i, own in rows.items()}
     return DrawnRows(people[0], synthetic, people.get(2), case.schema, n_rows)
 
