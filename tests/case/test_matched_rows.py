@@ -92,7 +92,7 @@ def test_people_asked_are_equalled_by_the_rows_that_equal_them_among_all(block, 
 
 
 def test_people_of_equal_hash_are_told_apart(tables, monkeypatch):
-    monkeypatch.setattr(module, "code_hashes", lambda columns: np.zeros(len(columns[0]), dtype=np.uint64))
+    monkeypatch.setattr(module, "value_hashes", lambda codes, salt: np.zeros(len(codes), dtype=np.uint64))
     case = build_case(*tables)
     found, names = matched_people(case, ["job"]), case.codes("job", binned=False)
     assert found[0].tolist() == (names[0] == names[1][-1]).tolist()
