@@ -10,9 +10,10 @@ rows, once.
 
 `people` is an assessment that asks --people members and strangers, by the codes of all rows in files below --folder,
 with everything that a run makes beside fidelity and models; its JSON has the time and memory at the beginning of each
-part. `group-by` is DuckDB's alone, of the real table by the keys and target of `cap`; `search` is that for key sets,
-each column a target; `fidelity` are the measures that fit no model; `whole` is an assessment in memory of everything
-but models, everybody asked.
+part. `compare` compares two candidates so; the second, `synthetic-b`, has three copies in a hundred rows, and is
+written for this alone. `group-by` is DuckDB's alone, of the real table by the keys and target of `cap`; `search` is
+that for key sets, each column a target; `fidelity` are the measures that fit no model; `whole` is an assessment in
+memory of everything but models, everybody asked.
 
 `quality` is SDMetrics' quality report of real and synthetic table, with what a fresh sample scores.
 
@@ -43,24 +44,15 @@ from cap import put_between_marks
 
 STEP = 1_000_000
 NAMES = ("real", "synthetic", "holdout")
+SECOND = "synthetic-b"
+"""The second candidate of `compare`."""
 KEYS = ["age", "sex", "race", "education", "marital-status"]
 MORE_KEYS = [*KEYS, "hours-per-week", "relationship", "workclass"]
 LIMITS = {"cells": 4, "cells-8": 2, "group-by-8": 2}
 """GB that DuckDB may take."""
 TARGETS = ["income", "occupation", "capital-gain"]
-WHAT = (
-    "group-by",
-    "cap",
-    "cells",
-    "group-by-8",
-    "cells-8",
-    "search",
-    "fidelity",
-    "assess",
-    "people",
-    "whole",
-    "quality",
-)
+WHAT = ("group-by", "cap", "cells", "group-by-8", "cells-8", "search", "quality", "fidelity", "assess", "people", "compare",
+        "whole")  # fmt: skip
 _N_VALUES = {"workclass": 9, "education": 16, "marital-status": 7, "occupation": 15, "relationship": 6, "race": 5,
              "native-country": 42}  # fmt: skip
 
@@ -92,24 +84,34 @@ def people(n: int, rng: np.random.Generator) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def simulated(folder: Path, rows: int) -> list[Path]:
-    """Return the folders of the three tables, which are written if they are not there."""
-    sizes = dict(zip(NAMES, (rows, rows, rows // 4), strict=True))
+def simulated(folder: Path, rows: int, what: str = "") -> list[Path]:
+    """Return the folders of the three tables, and of the second synthetic one where candidates are compared.
+
+    They are written if they are not there.
+    """
     home = folder / f"{rows}"
-    for seed, (name, n) in enumerate(sizes.items()):
-        (home / name).mkdir(parents=True, exist_ok=True)
-        for part in range(-(-n // STEP)):
-            file = home / name / f"part-{part:04}.parquet"
-            if file.exists():
-                continue
-            some = min(STEP, n - part * STEP)
-            frame = people(some, np.random.default_rng([seed, part]))
-            if name == "synthetic":
-                copied = people(min(STEP, rows - part * STEP), np.random.default_rng([0, part])).head(some // 100)
-                frame = pl.concat([copied, frame.slice(some // 100)])
-            frame.write_parquet(home / "unfinished")
-            (home / "unfinished").rename(file)
-    return [home / name for name in NAMES]
+    for seed, (name, n) in enumerate(zip(NAMES, (rows, rows, rows // 4), strict=True)):
+        written(home, name, n, seed, percent=1 if name == "synthetic" else 0)
+    if what != "compare":
+        return [home / name for name in NAMES]
+    written(home, SECOND, rows, len(NAMES), percent=3)
+    return [home / name for name in (*NAMES, SECOND)]
+
+
+def written(home: Path, name: str, n: int, seed: int, percent: int) -> None:
+    """Write a table as files of a million rows, of which some percent are the first of the real ones."""
+    (home / name).mkdir(parents=True, exist_ok=True)
+    for part in range(-(-n // STEP)):
+        file = home / name / f"part-{part:04}.parquet"
+        if file.exists():
+            continue
+        some = min(STEP, n - part * STEP)
+        frame = people(some, np.random.default_rng([seed, part]))
+        if n_copied := some * percent // 100:
+            real = people(some, np.random.default_rng([0, part])).head(n_copied)
+            frame = pl.concat([real, frame.slice(n_copied)])
+        frame.write_parquet(home / "unfinished")
+        (home / "unfinished").rename(file)
 
 
 def attacked(engine: str, paths: list[str]) -> dict[str, Any]:
@@ -185,6 +187,26 @@ def asked(engine: str, paths: list[str], targets: list[str], n_people: int) -> d
     return taken(began) | found | {"verdict": data.verdict.verdict, "parts": parts}
 
 
+def compared(engine: str, paths: list[str], targets: list[str], n_people: int) -> dict[str, Any]:
+    """Return what a comparison of two candidates takes that asks so many people through both, and its order."""
+    import divulge
+
+    began, parts, spill = time.perf_counter(), {}, Path(paths[0]).parent / "spill"
+    spill.mkdir(exist_ok=True)
+
+    def heard(what: str, done: int, total: int) -> None:
+        label, _, step = what.partition(": ")
+        parts.setdefault(f"{label}: {step.partition(':')[0]}" if step else what, taken(began))
+
+    report = divulge.compare(
+        paths[0], {"synthetic": paths[1], SECOND: paths[3]}, holdout=paths[2], keys=KEYS, targets=targets,
+        engine=engine, people=n_people, spill=spill, utility=False, progress=heard,
+    )  # fmt: skip
+    ranked = [a.attack for a in report.comparison.attacks]
+    told = {"order": report.order, "ranked": ranked, "failed": len(report.failed)}
+    return taken(began) | told | {"front": report.comparison.front is not None, "parts": parts}
+
+
 def whole(engine: str, paths: list[str]) -> dict[str, Any]:
     """Return what an assessment without models takes, with a search for key sets and each column a target."""
     import divulge
@@ -221,8 +243,8 @@ def taken(began: float) -> dict[str, Any]:
 
 def run(engine: str, paths: list[str], targets: list[str], what: str, n_people: int) -> dict[str, Any]:
     """Return what an assessment, or `divulge.cap` alone, takes in this process."""
-    if what == "people":
-        return asked(engine, paths, targets, n_people)
+    if what in ("people", "compare"):
+        return (asked if what == "people" else compared)(engine, paths, targets, n_people)
     alone = {"whole": whole, "cap": attacked, "fidelity": measured_fidelity, "search": searched, "group-by": bare,
              "quality": scored}  # fmt: skip
     alone["group-by-8"] = lambda engine, paths: bare(engine, paths, MORE_KEYS)
@@ -254,7 +276,7 @@ def run(engine: str, paths: list[str], targets: list[str], what: str, n_people: 
 
 def measured(engine: str, rows: int, folder: Path, targets: list[str], what: str, n_people: int) -> dict[str, Any]:
     """Return what one run takes, in a process of its own."""
-    paths = [str(p) for p in simulated(folder, rows)]
+    paths = [str(p) for p in simulated(folder, rows, what)]
     given = json.dumps([engine, paths, targets, what, n_people])
     made = subprocess.run(
         [sys.executable, __file__, "--one", given], capture_output=True, text=True, check=False, env=dict(os.environ)
@@ -326,7 +348,7 @@ def main() -> None:
     parser.add_argument("--targets", type=lambda text: text.split(","), default=TARGETS)
     parser.add_argument("--engines", type=lambda text: text.split(","), default=["duckdb", "polars"])
     parser.add_argument("--what", choices=WHAT, default="assess")
-    parser.add_argument("--people", type=int, default=1_000_000, help="asked with --what people")
+    parser.add_argument("--people", type=int, default=1_000_000, help="asked with --what people or compare")
     parser.add_argument("--json", type=Path, default=Path("benchmarks/scale.json"), help="runs in it are kept")
     parser.add_argument("--docs", type=Path, help="page whose table is replaced; its runs are kept")
     parser.add_argument("--goals", action="store_true", help="say which goals the runs in --json meet")

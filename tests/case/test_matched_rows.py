@@ -12,7 +12,7 @@ from divulge.case.asked import ask_where_they_are
 from divulge.case.case import build_case
 from divulge.case.code_files import CodeFolder
 from divulge.case.encoded import ROLES
-from divulge.case.matched_rows import bytes_to_match, matched_rows
+from divulge.case.matched_rows import bytes_to_match, matched_people, matched_rows
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +77,22 @@ def test_no_row_is_asked_of_the_engine_and_none_is_held(tables, tmp_path, monkey
     found = copies.run(case, variants=["exact"])[0]
     assert found.real.hits == 39 and found.individual.real_times.sum() == case.n_rows("real")
     assert bytes_to_match(case.in_files, case.whole_record) < 400 * sum(case.n_rows(r) for r in ROLES)
+
+
+@pytest.mark.parametrize("block", [7, 1_000_000])
+def test_people_asked_are_equalled_by_the_rows_that_equal_them_among_all(block, tables, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_HASHED", block)
+    asked = ask_where_they_are(build_case(*tables, engine="polars"), 50, CodeFolder(tmp_path))
+    columns = ["job", "rooms", "owner", "illness"]
+    for names in (columns, asked.case.whole_record):
+        counted = asked.case.contingency(names, (), binned=False)
+        found = matched_people(asked.case, names)
+        for which, own in zip((0, 2), found, strict=True):
+            assert own.tolist() == (counted.s > 0)[counted.cells[which]].tolist() and own.any()
+
+
+def test_people_of_equal_hash_are_told_apart(tables, monkeypatch):
+    monkeypatch.setattr(module, "value_hashes", lambda codes, salt: np.zeros(len(codes), dtype=np.uint64))
+    case = build_case(*tables)
+    found, names = matched_people(case, ["job"]), case.codes("job", binned=False)
+    assert found[0].tolist() == (names[0] == names[1][-1]).tolist()

@@ -138,7 +138,7 @@ def table(label, verdict="cannot tell", leak=0.0, failing=(), found=(), seed=0):
 def order_of(*tables):
     labels = sorted({t.label for t in tables})
     options = SimpleNamespace(level=0.95, seed=0)
-    ranked = rank_candidates(SimpleNamespace(options=options, attacker=Attacker(), units=None), tables, labels)
+    ranked = rank_candidates(SimpleNamespace(options=options, attacker=Attacker(), people=None), tables, labels)
     r = ranked.ranking
     return _order(labels, ranked), dict(zip(labels, zip(r.worst_first, r.worst_last, strict=True), strict=True))
 

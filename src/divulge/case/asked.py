@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from hashlib import sha256
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from divulge.case.case import IN_FILES, Case
@@ -13,10 +16,12 @@ from divulge.case.code_files import CodeFolder, codes_in_files
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
 from divulge.case.rows_without_order import in_order
+from divulge.core.hashing import code_hashes
 from divulge.kernels.neighbours.distinct import Progress, unheard
+from divulge.tables.counting import narrow
 from divulge.tables.frames import Table
 
-__all__ = ["Asked", "ask_where_they_are", "asked_of"]
+__all__ = ["Asked", "ask_where_they_are", "asked_of", "people_told"]
 
 Ints = NDArray[np.int64]
 
@@ -27,7 +32,7 @@ class Asked(NamedTuple):
     case: Case
     real: Ints
     """Row numbers of the members asked, shape (n_real_asked,): ascending; or, as an engine tells rows in another order
-    each time, in one that follows from what they say."""
+    each time, in one that follows from what the people say, whatever the synthetic table says."""
     holdout: Ints | None
     """Those of the strangers; None without a holdout."""
 
@@ -86,6 +91,51 @@ def ask_where_they_are(case: Case, people: int, folder: CodeFolder, progress: Pr
     return asked
 
 
+def people_told(case: Case) -> str:
+    """Return a hash of the rows of people in their order, the same in one process whatever the synthetic table says.
+
+    A value enters by its place among those that its table has, and by itself.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from divulge.case.case import build_case
+    >>> ages = pl.DataFrame({"age": [30, 41]})
+    >>> one, other, turned = (people_told(build_case(*tables)) for tables in (
+    ...     (ages, ages), (ages, pl.DataFrame({"age": [20, 35]})), (ages.reverse(), ages)
+    ... ))
+    >>> one == other, one == turned
+    (True, False)
+    """
+    digest, names = sha256(), sorted(case.columns)
+    for which in case.encoded.people:
+        digest.update(code_hashes(_places(case, which, names)).tobytes())
+        for name in names:
+            digest.update(_values(case, which, name))
+    digest.update(repr(names).encode())
+    return digest.hexdigest()
+
+
+def _values(case: Case, which: int, name: str) -> bytes:
+    """Return the distinct values of a column in one table, texts as hashes."""
+    column = case.pooled(name)
+    occurs = column.counts[which] > 0
+    if column.family == "text":  # whether texts are numbers follows from those of all tables
+        return bytes(column.levels.filter(pl.Series(occurs[1:])).hash().to_numpy().tobytes())
+    return case.numbers(name)[occurs].tobytes()
+
+
+def _places(case: Case, which: int, names: Sequence[str], rows: Ints | None = None) -> list[NDArray[Any]]:
+    """Return for each column the place of each row's value among the values of its table; `rows` None is all."""
+    out: list[NDArray[Any]] = []
+    for name in names:
+        codes = case.codes(name, binned=False)[which]
+        place = np.cumsum(case.pooled(name).counts[which] > 0)
+        place = narrow(place, len(place) + 1)
+        out.append(place[codes if rows is None else codes[rows]])
+    return out
+
+
 def _key(people: int) -> tuple[str, int]:
     """Return where a case keeps the people asked."""
     return "people asked", people
@@ -99,8 +149,8 @@ def _all(case: Case, people: int) -> bool:
 def _asked(case: Case, people: int, *, ordered: bool = False) -> Asked:
     rows = {i: drawn_people(case, i, people) for i in case.encoded.people}
     if ordered:
-        rows = {i: own[in_order([case.codes(c, binned=False)[i][own] for c in sorted(case.columns)])]
-                for i, own in rows.items()}  # fmt: skip
+        # not by codes: these follow from the values of all tables, and a comparison asks through several synthetic ones
+        rows = {i: own[in_order(_places(case, i, sorted(case.columns), own))] for i, own in rows.items()}
     tables = tuple(_rows_at(t, rows[i]) if i in rows else t for i, t in enumerate(case.tables))
     encoded = case.encoded.with_people(rows, tables)
     return Asked(case.derived(encoded, tables), rows[0], rows.get(2))

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.encoded import EncodedTables
-from divulge.core.hashing import code_hashes
+from divulge.core.hashing import code_hashes, value_hashes
 from divulge.kernels.counts.contingency import ContingencyTable, count
 from divulge.tables.counting import narrowest
 
-__all__ = ["Matched", "bytes_to_match", "matched_rows"]
+__all__ = ["Matched", "bytes_to_match", "matched_people", "matched_rows"]
 
 Codes = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -68,6 +68,52 @@ def bytes_to_match(case: Case, columns: Sequence[str]) -> int:
     at_once = min(n_rows, _PART) * (_BYTES_OF_A_ROW + _BYTES_OF_A_CODE * len(columns))
     always = n_rows * narrowest(_n_parts(n_rows)).itemsize
     return at_once + always + (0 if case.unit is None else _BYTES_OF_A_PERSON * people)
+
+
+def matched_people(case: Case, columns: Sequence[str]) -> list[NDArray[np.bool_]]:
+    """Return for each table of people which of its rows a synthetic row equals in some columns, every value apart.
+
+    Made for a sample of people: their codes are in memory, and the synthetic rows are looked at block by block. Where
+    two different whole rows have the same hash, with probability 2**-64 each, an equal one may be missed.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from divulge.case.case import build_case
+    >>> case = build_case(pl.DataFrame({"age": [30, 41, 41]}), pl.DataFrame({"age": [41, 52]}))
+    >>> [own.tolist() for own in matched_people(case, ["age"])]
+    [[False, True, True]]
+    """
+    names, people = sorted(columns), case.encoded.people
+    each = [[case.codes(c, binned=False)[i] for c in names] for i in range(len(case.tables))]
+    of_codes = [value_hashes(np.arange(case.n_codes(c, binned=False), dtype=np.uint64), j) for j, c in enumerate(names)]
+    hashes = [_summed(of_codes, each[i]) for i in people]
+    known = np.unique(np.concatenate(hashes))
+    synthetic = np.full(len(known), -1)  # a row of each hash
+    for first in range(0, len(each[1][0]), _HASHED):
+        own = _summed(of_codes, [c[first : first + _HASHED] for c in each[1]])
+        place = np.minimum(np.searchsorted(known, own), len(known) - 1)
+        rows = np.flatnonzero(known[place] == own)
+        synthetic[place[rows]] = first + rows
+    out = []
+    for i, own in zip(people, hashes, strict=True):
+        row = synthetic[np.searchsorted(known, own)]
+        maybe = np.flatnonzero(row >= 0)
+        same = np.ones(len(maybe), dtype=np.bool_)
+        for of_people, of_synthetic in zip(each[i], each[1], strict=True):
+            same &= of_people[maybe] == of_synthetic[row[maybe]]
+        equal = np.zeros(len(own), dtype=np.bool_)
+        equal[maybe[same]] = True
+        out.append(equal)
+    return out
+
+
+def _summed(of_codes: Sequence[NDArray[np.uint64]], columns: Sequence[Codes]) -> NDArray[np.uint64]:
+    """Return the hash of each row from those of the codes of its columns."""
+    out = np.zeros(len(columns[0]), dtype=np.uint64)
+    for hashes, codes in zip(of_codes, columns, strict=True):
+        out += hashes[codes]
+    return out
 
 
 class _Told(NamedTuple):

@@ -118,7 +118,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
             progress=progress,
             left=progress.left,
             before=say_nothing if options["quiet"] else say,
-            **({"finished": finished_shown} if options["verbose"] else {}),
+            finished=finished_shown if options["verbose"] else lambda done: None,
         )
     report = _completed(report, previous, policy, options["fail_on"])
     if external:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import FILE, FOLDER, check_path, names, table_options
+from divulge.cli.options import FILE, FOLDER, PEOPLE, check_path, engine_option, names, spill_option, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import (
     as_text,
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+_PASSED_ON = (
+    "acceptable", "membership", "fidelity", "seed", "level", "people", "beyond_memory", "engine", "spill",
+)  # fmt: skip
+"""Options of the command line that are passed to a comparison unchanged."""
+
 
 @cli.command(short_help="Rank several synthetic tables by risk.")
 @click.argument("real", type=FILE)
@@ -41,6 +46,14 @@ __all__ = ["compare"]
 )
 @click.option(
     "--targets", multiple=True, callback=names, metavar="COLUMNS", help="Columns the attacker wants to learn."
+)
+@engine_option("the same people are asked through each candidate, one candidate after the other")
+@spill_option
+@click.option(
+    "--people",
+    type=PEOPLE,
+    metavar="N|all",
+    help="Ask N members and N strangers, the same through each candidate.  [default: all; with --engine 1 million]",
 )
 @table_options
 @click.option(
@@ -98,6 +111,9 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     """
     from divulge.report.comparison.model import Failed
     from divulge.run.compare import compare as run
+    from divulge.run.compared_people import check_ranking
+    from divulge.run.options import RunOptions
+    from divulge.tables.counting import COUNTING
     from divulge.tables.readers import read, read_schema
 
     folder = Path(options["out"])
@@ -108,36 +124,49 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     if [real, holdout, *(path for _, path in given)].count("-") > 1:
         raise SettingError("-: only one table can come from standard input. hint: name a file.")
     check_names([real] if holdout is None else [real, holdout], options)
-    missing = options["missing"]
-    if not options["beyond_memory"]:
+    missing, engine = options["missing"], options["engine"]
+    asked = {name: options[name] for name in _PASSED_ON}
+    check_ranking(RunOptions(**asked))
+    elsewhere = engine in COUNTING
+    if not options["beyond_memory"] and not elsewhere:
         _check_memory(real, [path for _, path in given], holdout, options)
-    people = [None if path is None else read(path, role=role, missing=missing)
+    people = [None if path is None else path if elsewhere else read(path, role=role, missing=missing)
               for path, role in ((real, "real"), (holdout, "holdout"))]  # fmt: skip
-    tables: dict[str, list[Any]] = {}
-    failed = []
-    for label, path in given:
-        try:
-            tables.setdefault(label, []).append(read(path, role="synthetic", missing=missing))
-        except DivulgeError as error:
-            failed.append({"label": label, "why": str(error)})
-    tables = {label: found for label, found in tables.items() if found}
-    if failed and sum(map(len, tables.values())) < 2:
-        raise SettingError(f"candidates: fewer than two can be read. The first that cannot: {failed[0]['why']}")
+    tables, failed = _tables(given, missing, engine)
     schema = read_schema(options["schema_file"]) if options["schema_file"] else None
     with progress_shown(options["quiet"], noun="table") as progress:
         report = run(
             people[0], tables, holdout=people[1], keys=options["keys"] or None, targets=options["targets"] or None,
             schema=schema, unit=options["unit"], ignore=options["ignore"], missing=missing,
-            acceptable=options["acceptable"], utility=options["utility"],
-            membership=options["membership"], fidelity=options["fidelity"],
-            seed=options["seed"], level=options["level"], jobs=options["jobs"] or os.cpu_count() or 1,
-            beyond_memory=True, progress=progress, before=say_nothing if options["quiet"] else say,
+            utility=options["utility"], jobs=options["jobs"] or os.cpu_count() or 1,
+            **asked | ({} if elsewhere else {"beyond_memory": True}),
+            progress=progress, before=say_nothing if options["quiet"] else say,
         )  # fmt: skip
     unread = tuple(Failed(label=f["label"], why=f["why"]) for f in failed)
     report = report.replaced(failed=unread + report.comparison.failed, command=command_line())
     _deliver(report, folder, quiet=options["quiet"])
     if report.failed:
         sys.exit(3)
+
+
+def _tables(
+    given: list[tuple[str, str]], missing: list[str], engine: str
+) -> tuple[dict[str, list[Any]], list[dict[str, str]]]:
+    """Return the tables of each label, and those that cannot be read; an engine opens each path when its turn comes."""
+    from divulge.tables.counting import COUNTING
+    from divulge.tables.readers import read
+
+    tables: dict[str, list[Any]] = {}
+    failed = []
+    for label, path in given:
+        try:
+            table = read(path, role="synthetic", missing=missing, engine=engine)
+            tables.setdefault(label, []).append(path if engine in COUNTING else table)
+        except DivulgeError as error:
+            failed.append({"label": label, "why": str(error)})
+    if failed and sum(map(len, tables.values())) < 2:
+        raise SettingError(f"candidates: fewer than two can be read. The first that cannot: {failed[0]['why']}")
+    return tables, failed
 
 
 def _check_memory(real: str, candidates: list[str], holdout: str | None, options: dict[str, Any]) -> None:
@@ -147,7 +176,7 @@ def _check_memory(real: str, candidates: list[str], holdout: str | None, options
     from divulge.tables.readers import read_schema
 
     schema = read_schema(options["schema_file"]) if options["schema_file"] else None
-    names = ("membership", "fidelity", "acceptable", "seed", "level")
+    names = ("membership", "fidelity", "acceptable", "seed", "level", "people")
     check_comparison(
         real, candidates, holdout, Attacker(options["keys"] or None, options["targets"] or None),
         Reading(schema, options["unit"], options["ignore"], options["missing"]),

@@ -133,8 +133,8 @@ def _recognised(records: pl.DataFrame) -> dict[str, int]:
         return {}
     found = records.filter(pl.col("recognised"))
     others = found.filter(~pl.col("recognised_by").is_in(list(BY_DISTANCE)))
-    near = others["flagged"].fill_null(False) if "flagged" in others.columns else pl.Series([False] * len(others))
-    return {"recognised": len(found), "recognised_not_near": len(others) - int(near.sum())}
+    near = int(others["flagged"].fill_null(False).sum()) if "flagged" in others.columns else 0
+    return {"recognised": len(found), "recognised_not_near": len(others) - near}
 
 
 def _records_summary(

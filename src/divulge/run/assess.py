@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import polars as pl
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE
@@ -41,7 +40,7 @@ from divulge.run.counted import check_counted, counts_elsewhere, fidelity_case, 
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
 from divulge.run.fitting import TOO_LARGE, fitting, here, memory_told
 from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, stated
-from divulge.run.parts import measured_utility, tables_in_report
+from divulge.run.parts import Found, measured_utility, tables_in_report
 from divulge.run.people import people_of_run
 from divulge.run.plan import Plan, plan_of, without_models
 from divulge.run.positive_control import KINDS, check_share
@@ -222,12 +221,16 @@ def assess_with(
     finished: Callable[[Finished], None] = lambda done: None,
     before: Callable[[str], None] = lambda told: None,
     left: Callable[[float], None] = lambda seconds: None,
+    made: Callable[[Case, RunOptions], None] = lambda case, options: None,
 ) -> Report:
     """Return the report of `assess`, with the options given as structs.
 
-    `left` is called before each step, with about how many seconds the run still takes.
+    `left` is called before each step, with about how many seconds the run still takes; `made` after all attacks, with
+    the options that they had and their case, whose rows go when the run ends.
     """
-    return _Assessing(attacker, reading, options, progress, finished, before, left).report(real, synthetic, holdout)
+    return _Assessing(attacker, reading, options, progress, finished, before, left, made).report(
+        real, synthetic, holdout
+    )
 
 
 @dataclass
@@ -241,6 +244,7 @@ class _Assessing:
     finished: Callable[[Finished], None]
     before: Callable[[str], None]
     left: Callable[[float], None]
+    made: Callable[[Case, RunOptions], None]
     too_large: bool = False
     """Whether a sample of people is asked because all do not fit into memory."""
     on_people: list[str] = dataclasses.field(default_factory=list)
@@ -269,7 +273,7 @@ class _Assessing:
 
     def _assessed(
         self, real: Any, synthetic: Any, holdout: Any, clock: Clock, started: datetime
-    ) -> tuple[Assessment, _Found]:
+    ) -> tuple[Assessment, Found]:
         """Return the assessment, and what the attacks found."""
         watch = Watch(self.progress, self.left)
         case = self._case(*self._opened(real, synthetic, holdout), watch)
@@ -291,6 +295,7 @@ class _Assessing:
         watch.time = time_left_of(case, plan, options, clock)
         runner = Runner(watch, clock, store, self.finished, options.models, options.sample, options.jobs)
         found = self._kept(case, plan, runner, failing)
+        self.made(case, options)
         late = notes_on_time(found.left_out, options.budget)
         sampling = people_of_run(case, options.sample).sampling(_n_compared(plan))
         everybody = sampling is None and named in (None, "all")
@@ -345,7 +350,7 @@ class _Assessing:
             self.before(told)
         return [n for n in (*samples, reach, ABSENT if slow else "") if n]
 
-    def _kept(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> _Found:
+    def _kept(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> Found:
         """Return what the attacks found; an interrupt becomes an error that says what is kept."""
         heed_interrupts()
         try:
@@ -356,7 +361,7 @@ class _Assessing:
             n_kept, folder = (0, None) if runner.store is None else (len(runner.store.names), runner.store.folder)
             raise Interrupted(n_kept, runs * len(plan.tasks), folder) from None
 
-    def _overall(self, case: Case, plan: Plan, failing: Sequence[str], found: _Found) -> Overall:
+    def _overall(self, case: Case, plan: Plan, failing: Sequence[str], found: Found) -> Overall:
         options = self.options
         close = found.fidelity.too_close
         scope = self._scope(case, plan, failing, found.left_out, found.facts, too_close=close)
@@ -374,7 +379,7 @@ class _Assessing:
         self.rows.search_by_blocks(case, options)
         return dataclasses.replace(case, progress=watch.searching, reveal_values="values" in options.reveal)
 
-    def _attacked(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> _Found:
+    def _attacked(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> Found:
         """Return the results of all attacks, and the parts of the report that are computed from them."""
         n = len(plan.tasks)
         run = run_all(case, plan.tasks, runner)
@@ -390,7 +395,7 @@ class _Assessing:
         fidelity = self._fidelity(case, plan, runner, run)
         wanted = self.options.utility and case.in_memory
         utility = measured_utility(case, self.attacker.targets, runner, run) if wanted else []
-        return _Found(
+        return Found(
             results=results,
             facts=None if facts is None else msgspec.convert(facts.to_facts(), Facts),
             fidelity=fidelity,
@@ -473,21 +478,6 @@ class _Assessing:
         control = controlled(case, share, again, results)
         self.finished(Finished(_CONTROL, len(KINDS), runner.clock.seconds - before, 0, 0, 0))
         return control
-
-
-@dataclass
-class _Found:
-    """What a run found."""
-
-    results: list[Result]
-    facts: Facts | None
-    fidelity: FidelityFound
-    failed: list[dict[str, str]]
-    left_out: list[dict[str, Any]]
-    control: list[dict[str, Any]]
-    records: pl.DataFrame | None
-    exposed: float | None
-    utility: list[dict[str, Any]]
 
 
 def _n_compared(plan: Plan) -> int:

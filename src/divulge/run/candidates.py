@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks import CATALOGUE
-from divulge.case.case import build_case
+from divulge.case.case import Case, build_case
 from divulge.case.preconditions import INVALIDATING
 from divulge.core.coded_scores import Scores, decoded
 from divulge.core.result import FOUND, Individual, Result, label
@@ -25,14 +25,20 @@ from divulge.report.model import Utility
 from divulge.report.order import ORDER
 from divulge.report.report import Report
 from divulge.run.assess import assess_with
+from divulge.run.compared_fidelity import DrawnRows, drawn_rows, with_fidelity
+from divulge.run.compared_people import PeopleSeen, check_same_people, people_seen
+from divulge.run.compared_tables import Candidate
+from divulge.run.counted import counts_elsewhere
 from divulge.run.options import Attacker, Reading, RunOptions
 from divulge.run.primaries import is_named
 from divulge.stats.rank_intervals import Ranking, rank
 from divulge.stats.rank_intervals import Scores as Sides
+from divulge.tables.frames import Table
 
 Floats = NDArray[np.float64]
 
 
+Progress = Callable[[str, int, int], None]
 Key = tuple[str, str, tuple[str, ...], str]
 """Attack, variant, keys and target of a comparison."""
 
@@ -63,8 +69,8 @@ class Assessed:
     """The results that stand for what was found."""
     bands: list[dict[str, Any]]
     utility: list[dict[str, Any]]
-    given: Any = None
-    """The table itself, as long as the comparison is made."""
+    given: Table | None = None
+    """The table itself, if its rows are in memory, as long as the comparison is made."""
 
     @property
     def holds(self) -> bool:
@@ -89,39 +95,75 @@ class Assessment:
     utility: bool
     n_tables: int
     failed: list[dict[str, str]] = field(default_factory=list)
-    units: tuple[Any, Any] | None = None
-    """Person or household of each row of real and of holdout; None until the case of the first candidate is built."""
+    people: PeopleSeen | None = None
+    """The people asked; None until the first candidate is attacked."""
+    drawn: DrawnRows | None = None
+    """Rows of the first candidate's run that were drawn for fidelity, where an engine counts."""
     before: Callable[[str], None] = lambda told: None
     """Called with what is known of the run of the first table before its attacks begin."""
 
 
-def assess_candidate(run: Assessment, name: str, table: Any, ignore: Sequence[str]) -> Assessed:
-    """Return the parts of one table's assessment that are kept, after all attacks."""
-    reading = dataclasses.replace(run.reading, ignore=tuple(ignore))
-    before = run.before if run.units is None else lambda told: None
-    report = assess_with(run.real, table, run.holdout, run.attacker, reading, run.options, before=before)
-    kept = list(report.data["utility"]) if run.utility else []
-    if run.units is None or (run.utility and not kept):
-        case = build_case(
-            run.real, table, run.holdout, schema=reading.schema, unit=reading.unit, ignore=reading.ignore,
-            missing=reading.missing, seed=run.options.seed, level=run.options.level,
-        ).collected("utility is of single rows")  # fmt: skip
-        run.units = case.units("real"), case.units("holdout")
-        if run.utility and not kept:
-            kept = [u.to_dict() for u in utility_of(case, targets=run.attacker.targets)]
+def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) -> Assessed:
+    """Return the parts of one table's assessment that are kept, after all attacks.
+
+    Raises
+    ------
+    TableError
+        It was asked by other people than the tables before.
+    DivulgeError
+        It cannot be attacked.
+    """
+    reading = dataclasses.replace(run.reading, ignore=(*run.reading.ignore, *candidate.ignored))
+    table, seen = candidate.table(reading.missing, run.options.engine), list[_Seen]()
+    before = run.before if run.people is None else lambda told: None
+    report = assess_with(
+        run.real, table, run.holdout, run.attacker, reading, run.options, before=before, progress=progress,
+        made=lambda case, options: seen.append(_seen(run, case, options)),
+    )  # fmt: skip
+    people, drawn = seen[0]
+    check_same_people(run.people or people, people)
+    run.people = run.people or people
+    if drawn is not None:
+        run.drawn = run.drawn or drawn
+        report = with_fidelity(report, drawn, run.attacker, run.options, progress)
+    kept = _utility(run, table, reading) if run.utility else []
     report = report.replaced(utility=msgspec.convert(kept, tuple[Utility, ...]))
     results = report.results
     scores = {
-        (r.attack, r.variant, r.keys, r.target or ""): _scores_of(r.attack, r.individual)
+        (r.attack, r.variant, r.keys, r.target or ""): _scores_of(r.attack, individual)
         for r in results
-        if r.individual is not None and ranks(r, run.attacker)
+        if ranks(r, run.attacker) and (individual := people.scores(r)) is not None
     }
     bands = _bands(results, run.options.level, run.n_tables)
     # kept without scores: those of hundreds of comparisons would fill the memory
     light = dataclasses.replace(
         report, results=tuple(replace(r, individual=None, comparison=None, table=None) for r in results)
     )
-    return Assessed(name, light, scores, findings(light.results, report.verdict), bands, kept)
+    found = findings(light.results, report.verdict)
+    here = table if drawn is None else drawn.synthetic
+    return Assessed(candidate.label, light, scores, found, bands, kept, here)
+
+
+_Seen = tuple[PeopleSeen, DrawnRows | None]
+
+
+def _seen(run: Assessment, case: Case, options: RunOptions) -> _Seen:
+    """Return what is kept of a run as long as its rows are there."""
+    drawn = (
+        drawn_rows(case, options, run.n_tables, run.drawn)
+        if run.options.fidelity and counts_elsewhere(options)
+        else None
+    )
+    return people_seen(case, options), drawn
+
+
+def _utility(run: Assessment, table: Table, reading: Reading) -> list[dict[str, Any]]:
+    """Return what the table keeps of the real one by models, which need every row."""
+    case = build_case(
+        run.real, table, run.holdout, schema=reading.schema, unit=reading.unit, ignore=reading.ignore,
+        missing=reading.missing, seed=run.options.seed, level=run.options.level,
+    ).collected("utility is of single rows")  # fmt: skip
+    return [u.to_dict() for u in utility_of(case, targets=run.attacker.targets)]
 
 
 def _scores_of(attack: str, individual: Individual) -> tuple[Scores, Scores | None]:
@@ -214,7 +256,7 @@ def rank_candidates(run: Assessment, assessed: Sequence[Assessed], labels: Seque
         rates.append([(p, q) for p, q in means])
     if not attacks:
         return Ranked(None, behind, [], [], left_out)
-    members, strangers = run.units or (None, None)
+    members, strangers = (None, None) if run.people is None else run.people.units
     ranking = rank(
         scores, tables=tables, behind=behind, cluster_members=members,
         cluster_strangers=strangers, level=run.options.level,

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, finite
+from divulge.case.code_files import check_parent
 from divulge.case.preconditions import CRITICAL
 from divulge.core import __version__
-from divulge.core.errors import DivulgeError, SettingError, SizeError, TableError
+from divulge.core.errors import DivulgeError, SizeError
 from divulge.core.result import number
 from divulge.core.schema import Schema, column_names
-from divulge.report import formatting
 from divulge.report.comparison.model import CandidateFidelity, FidelityPair
 from divulge.report.comparison.prose import Placed, apart_in_words, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
@@ -33,17 +35,19 @@ from divulge.run.candidates import (
     rates_alone,
     worst_of,
 )
+from divulge.run.compared_fidelity import drawn_in_words
+from divulge.run.compared_people import check_ranking, people_of_comparison
+from divulge.run.compared_tables import Candidate, listed_candidates, same_columns
+from divulge.run.counted import NO_UTILITY, counts_elsewhere
 from divulge.run.fitting import check_comparison, here, memory_told
-from divulge.run.options import Reading, RunOptions, attacker_of, listed, stated
+from divulge.run.options import Attacker, Reading, RunOptions, attacker_of, listed, stated
 from divulge.run.pareto import MEASURE, Standing, candidate_fidelity, front_of
 from divulge.run.two_by_two import paired_distances, two_by_two
 from divulge.stats.rank_intervals import Ranking
-from divulge.tables.frames import Table
 from divulge.tables.readers import opened
 
 __all__ = ["compare"]
 
-Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int], None]
 
 
@@ -66,7 +70,10 @@ def compare(
     seed: int = 0,
     level: float = 0.95,
     jobs: int = 2,
+    people: int | str | None = None,
     beyond_memory: bool = False,
+    engine: str = "auto",
+    spill: str | Path | None = None,
     progress: Progress = lambda what, done, total: None,
     before: Callable[[str], None] = lambda told: None,
 ) -> ComparisonReport:
@@ -96,8 +103,19 @@ def compare(
         comparison then names the front of risk and use.
     membership
         Whether it is tested, and ranked, who is taken for a member.
+    people
+        Members, and as many strangers, whom the attacks ask that rank (units where there are any): the same random
+        sample for every table, drawn by seed, of which exact copies rank too. At least 100; "all" asks everybody. None
+        asks everybody in memory; where "duckdb" or "polars" count it asks a million, or fewer if memory does not
+        suffice.
     beyond_memory
         Whether to begin although the comparison is not expected to fit into the memory that this process may use.
+    engine
+        "duckdb" or "polars" leave the rows of Parquet files where they are, as in `divulge.assess`, one candidate after
+        the other: memory and disk are those of one assessment. Utility and differences of distance, which need every
+        row, are then left out. "auto" and "memory" read all tables.
+    spill
+        A folder for what does not fit into memory, as in `divulge.assess`; what is there goes after each table.
     progress
         Called with the current step, the number of steps done and the number of all steps.
     before
@@ -112,9 +130,9 @@ def compare(
     Raises
     ------
     DivulgeError
-        There are fewer than two tables, a label is no text, or no table can be attacked.
+        There are fewer than two tables, a label is no text, nobody would be asked, or no table can be attacked.
     SizeError
-        The comparison would not fit into memory (told before any attack), or it did not.
+        The comparison would not fit into memory or on the disk (told before any attack), or it did not.
 
     Examples
     --------
@@ -130,62 +148,91 @@ def compare(
     began, started = time.perf_counter(), datetime.now(UTC)
     fixed_moment()  # a mistake there is told before the run
     missing = listed("missing", missing)
-    given = sorted(_listed(candidates), key=lambda pair: pair[0])  # nothing depends on the order that they came in
+    given = listed_candidates(candidates)
     reading, attacker = Reading(schema, unit, column_names("ignore", ignore), missing), attacker_of(keys, targets)
-    # everybody, and no further question about memory: each person's scores are compared over all tables
     options = RunOptions(
         models=False, membership=membership, fidelity=fidelity, acceptable=acceptable, seed=seed, level=level,
-        jobs=jobs, people="all", beyond_memory=True,
+        jobs=jobs, people=people, beyond_memory=beyond_memory, engine=engine, spill=spill,
     )  # fmt: skip
-    real, holdout = here(real, "real"), here(holdout, "holdout")
-    if not beyond_memory:
-        check_comparison(real, [table for _, table in given], holdout, attacker, reading, options)
-    real = opened(real, "real", missing)
-    holdout = None if holdout is None else opened(holdout, "holdout", missing)
-    tables, failed, left_out = _same_columns(real, holdout, given, reading)
-    run = Assessment(real, holdout, attacker, reading, options, utility, len(tables), failed)
+    check_ranking(options)
+    run, tables, notes = _prepared(real, given, holdout, attacker, reading, options, utility)
     run.before = lambda told: before(f"for each of {len(tables)} tables: {told}")
     assessed = _each_assessed(run, tables, progress)
     progress("ranking", len(tables), len(tables))
     labels = sorted({a.label for a in assessed})
     ranked = rank_candidates(run, assessed, labels) if holdout is not None else None
     distances = paired_distances(run, assessed, labels) if fidelity else ()
+    notes += drawn_in_words(run.drawn, [a.given for a in assessed]) if distances else []
     data = {
         "format": "divulge-comparison/1",
         "divulge": __version__,
         "command": "",
-        "settings": _settings(run, unit),
+        "settings": _settings(run, unit, utility),
         "started": stated_moment(started),
         "seconds": stated_seconds(time.perf_counter() - began),
-        **_compared(run, assessed, labels, ranked, left_out, distances),
+        **_compared(run, assessed, labels, ranked, notes, distances),
     }
     return ComparisonReport.build(data, {n: tuple(a.report for a in assessed if a.label == n) for n in labels})
 
 
-def _each_assessed(run: Assessment, tables: Sequence[tuple[str, Any, list[str]]], progress: Progress) -> list[Assessed]:
+def _prepared(
+    real: Any, given: Sequence[tuple[str, Any]], holdout: Any, attacker: Attacker, reading: Reading,
+    options: RunOptions, utility: bool,
+) -> tuple[Assessment, Sequence[Candidate], list[str]]:  # fmt: skip
+    """Return what all tables share, the tables that can be read, and notes on what is left out."""
+    elsewhere, missing, engine = counts_elsewhere(options), reading.missing, options.engine
+    check_parent(options.spill)
+    if not elsewhere:
+        real, holdout = here(real, "real"), here(holdout, "holdout")
+        if not options.beyond_memory:
+            check_comparison(real, [table for _, table in given], holdout, attacker, reading, options)
+    people = [opened(t, role, missing, engine) for t, role in ((real, "real"), (holdout, "holdout")) if t is not None]
+    sampled = elsewhere or options.sample is not None
+    found = same_columns(
+        people, given, missing, reading.ignore, engine=engine, asked_again=elsewhere, sampled=sampled
+    )  # fmt: skip
+    options, notes = people_of_comparison(options, people, len(people[0].columns), attacker, len(found.tables))
+    if not elsewhere:
+        # asked above, for all tables together
+        real, holdout, options = people[0], people[1] if len(people) > 1 else None, replace(options, beyond_memory=True)
+    if sampled:
+        reading = replace(reading, ignore=tuple(c for c in reading.ignore if c not in found.away))
+    run = Assessment(
+        real, holdout, attacker, reading, options, utility and not elsewhere, len(found.tables), found.failed
+    )  # fmt: skip
+    return run, found.tables, [*found.notes, *notes, *[NO_UTILITY] * (elsewhere and utility)]
+
+
+def _each_assessed(run: Assessment, tables: Sequence[Candidate], progress: Progress) -> list[Assessed]:
     """Return what is kept of each table. A table that cannot be attacked goes to `failed`; if none can, raise."""
     assessed: list[Assessed] = []
     errors: list[DivulgeError] = []
-    for done, (name, table, away) in enumerate(tables):
-        progress(f"{name}: table {done + 1} of {len(tables)}", done, len(tables))
+    for done, one in enumerate(tables):
+        name, heard = f"{one.label}: table {done + 1} of {len(tables)}", partial(_heard, progress, done, len(tables))
+        progress(name, done, len(tables))
         try:
-            assessed.append(assess_candidate(run, name, table, [*run.reading.ignore, *away]))
-            assessed[-1].given = table
-        except SizeError:
-            raise  # the memory is that of all tables
+            assessed.append(assess_candidate(run, one, partial(heard, one.label)))
         except DivulgeError as error:
-            run.failed.append({"label": name, "why": str(error)})
+            if isinstance(error, SizeError) and not counts_elsewhere(run.options):
+                raise  # the memory is that of all tables
+            run.failed.append({"label": one.label, "why": str(error)})
             errors.append(error)
     if not assessed:
         raise errors[0]  # an error in real, holdout or the settings is the same for every candidate
     return assessed
 
 
-def _settings(run: Assessment, unit: str | None) -> dict[str, Any]:
+def _heard(progress: Progress, table: int, n_tables: int, label: str, what: str, done: int, total: int) -> None:
+    """Tell a step of one table's attacks."""
+    progress(f"{label}: {what}", table, n_tables)
+
+
+def _settings(run: Assessment, unit: str | None, utility: bool) -> dict[str, Any]:
     """Return the settings that the report states."""
-    asked = stated(run.attacker, run.reading, run.options, unit)
-    names = ("seed", "level", "jobs", "acceptable", "utility", "keys", "targets", "unit", "ignore", "missing")
-    return {name: run.utility if name == "utility" else asked[name] for name in names}
+    asked = stated(run.attacker, run.reading, run.options, unit) | {"utility": utility}
+    names = ("seed", "level", "jobs", "acceptable", "people", "engine", "utility", "keys", "targets", "unit", "ignore",
+             "missing")  # fmt: skip
+    return {name: asked[name] for name in names}
 
 
 def _compared(
@@ -194,6 +241,7 @@ def _compared(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the parts of the comparison's report."""
     first = assessed[0].report
+    sampling = first.assessment.sampling
     candidates = [_candidate(assessed, labels, i, ranked) for i in range(len(labels))]
     for candidate in candidates:
         own = [a.report.assessment.fidelity for a in assessed if a.label == candidate["label"]]
@@ -204,6 +252,7 @@ def _compared(
             "real": _given(first, "real"),
             "holdout": None if run.holdout is None else _given(first, "holdout"),
         },
+        "sampling": None if sampling is None else msgspec.to_builtins(sampling),
         "warnings": _warnings(assessed),
         "candidates": candidates,
         "attacks": _attacks(labels, ranked, assessed),
@@ -221,58 +270,6 @@ def _compared(
             "sentence": _sentence(assessed, labels, ranked, run.options.level),
         },
     }
-
-
-# ---------------------------------------------------------------- the tables
-
-
-def _listed(candidates: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return label and table, one pair for each table."""
-    if not isinstance(candidates, Mapping):
-        raise SettingError(
-            f"candidates: a {type(candidates).__name__} names no table. hint: pass a dictionary, label -> table."
-        )
-    if any(not isinstance(name, str) or not name.strip() for name in candidates):
-        raise SettingError("candidates: a label is empty or no text. hint: name each table.")
-    several = ((n, list(t) if isinstance(t, list | tuple) else [t]) for n, t in candidates.items())
-    found = [(name, table) for name, tables in several for table in tables]
-    if len(found) < 2:
-        n = formatting.several(len(found), "table")
-        raise SettingError(f"candidates: {n}. hint: two are needed; `divulge assess` takes one.")
-    return found
-
-
-def _same_columns(
-    real: Table, holdout: Table | None, given: Sequence[tuple[str, Any]], reading: Reading
-) -> tuple[list[tuple[str, Any, list[str]]], list[dict[str, str]], list[str]]:
-    """Return each table with the columns it must leave out so that all have the same columns; and the failed tables."""
-    people = set(real.columns)
-    if holdout is not None:
-        people &= set(holdout.columns)
-    tables, failed = [], []
-    for name, table in given:
-        try:
-            read = opened(table, "synthetic", reading.missing)
-        except DivulgeError as error:
-            failed.append({"label": name, "why": str(error)})
-            continue
-        if people & set(read.columns):
-            tables.append((name, read))
-        else:
-            failed.append({"label": name, "why": "the table has no column in common with the people's tables."})
-    if not tables:
-        raise TableError(f"candidates: none can be read. The first: {failed[0]['why']}")
-    shared = set.intersection(people, *(set(t.columns) for _, t in tables))
-    if not shared:
-        raise TableError("candidates: no column is in all tables. hint: columns are matched by name; rename them.")
-    away = sorted(people - shared)
-    lacking = formatting.several(len(away), "column")
-    notes = [f"{lacking} that not all tables have were left out for all: {', '.join(away[:10])}"]
-    out = [
-        (name, table, sorted((people & set(table.columns)) - shared - set(reading.ignore)))
-        for name, table in tables
-    ]  # fmt: skip
-    return out, failed, notes if away else []
 
 
 # ---------------------------------------------------------------- the data

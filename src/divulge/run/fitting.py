@@ -23,6 +23,7 @@ from divulge.tables.sizes import TableSize
 
 __all__ = [
     "TOO_LARGE",
+    "bytes_of_scores",
     "check_comparison",
     "check_fidelity",
     "check_membership",
@@ -39,6 +40,7 @@ __all__ = [
 TOO_LARGE = "all people do not fit into memory, so that a sample is asked (--people all asks everybody)"
 _FEWER_COLUMNS = "leave columns out (--ignore), "
 _BYTES_OF_A_VALUE = 200  # of a distinct value in one table: measured for numbers and texts (docs/decisions.md)
+_ONE_BY_ONE = "ask a sample of people (--people), have an engine hold the tables (--engine duckdb), "
 _BYTES_OF_STACKED, _BYTES_OF_STACKED_CELL = 90, 18  # of a row of all candidates that are coded together
 _OF_TABLES, _RANKED = 4, 3  # comparisons of whole tables whose scores are kept; attacks that always rank
 _BYTES_OF_RANKED = 67  # of a person, for one candidate and one attack: the scores, and copies of them
@@ -243,10 +245,14 @@ def check_comparison(
         return
     largest = max(found, key=lambda sizes: sizes.synthetic.table_bytes)
     others = sum(sizes.synthetic.table_bytes for sizes in found) - largest.synthetic.table_bytes
-    kept, ranked = (n * len(found) for n in _bytes_of_scores(largest, attacker, membership=options.membership))
+    sides = [t.rows for t in (largest.real, largest.holdout) if t is not None]
+    sides = sides if options.sample is None else [min(n, options.sample) for n in sides]
+    columns = len(largest.real.sample.columns)
+    each = bytes_of_scores(sides, columns, attacker, membership=options.membership)
+    kept, ranked = (n * len(found) for n in each)
     less = there._replace(free=there.free - others - kept)
     if not _fits_surely(largest, less):
-        told = outlook_of(largest, attacker, reading, replace(options, people="all"), less)
+        told = outlook_of(largest, attacker, reading, replace(options, people=options.people or "all"), less)
         refuse_beyond(told, others + kept)
     if len(found) > 1:
         coded = _bytes_of_codes(found, reading) if options.fidelity else 0
@@ -254,17 +260,27 @@ def check_comparison(
         _check_together(found, kept + max(ranked, coded), there, advice)
 
 
-def _bytes_of_scores(sizes: Sizes, attacker: Attacker, *, membership: bool) -> tuple[int, int]:
+def bytes_of_scores(sides: Sequence[int], columns: int, attacker: Attacker, *, membership: bool) -> tuple[int, int]:
     """Return about how many bytes the scores that rank one candidate take, as they are kept and while they rank.
 
-    Without a holdout nothing is ranked.
+    Parameters
+    ----------
+    sides
+        Members asked, and strangers where there are any: without them nothing is ranked.
+    columns
+        Of the tables.
+    attacker, membership
+        Of the run.
+
+    Examples
+    --------
+    >>> bytes_of_scores([1_000_000, 1_000_000], 15, Attacker(), membership=True)
+    (76000000, 536000000)
     """
-    columns = len(sizes.real.sample.columns)
     named = attacker.keys is not None and attacker.targets is not None
     targets = columns if attacker.targets is None else len(attacker.targets)
-    sides = [sizes.real.rows, 0 if sizes.holdout is None else sizes.holdout.rows]
     each = sum(n * (2 if n >= CODED_FROM else 8) for n in sides)
-    ranked = sum(sides) * (_RANKED + named + membership) if sizes.holdout is not None else 0
+    ranked = sum(sides) * (_RANKED + named + membership) if len(sides) > 1 else 0
     return each * ((1 + named) * targets + _OF_TABLES), _BYTES_OF_RANKED * ranked
 
 
@@ -284,7 +300,7 @@ def _check_together(found: Sequence[Sizes], more: int, there: Room, advice: str)
     limit = limit_of((*people, *synthetic), there)
     if needed > limit:
         rows = [people[0].rows, sum(s.rows for s in synthetic), *(s.rows for s in people[1:])]
-        raise _too_large(needed, limit, there.why, rows, f"compare fewer tables, {advice}{_FEWER_COLUMNS}")
+        raise _too_large(needed, limit, there.why, rows, f"{_ONE_BY_ONE}compare fewer tables, {advice}{_FEWER_COLUMNS}")
 
 
 def refuse_beyond(told: Outlook, more: int = 0) -> None:
@@ -302,7 +318,7 @@ def refuse_beyond(told: Outlook, more: int = 0) -> None:
     in_files = told.needed_in_files
     if not more and in_files is not None and in_files <= told.there:
         advice += "have indices in files (with --spill FOLDER it fits), "
-    advice += "" if more else "count named keys and targets without reading all (--engine duckdb), "
+    advice += _ONE_BY_ONE if more else "count named keys and targets without reading all (--engine duckdb), "
     rows = [t.rows for t in told.tables]
     raise _too_large(told.needed + more, told.there + more, told.limit, rows, advice + _FEWER_COLUMNS)
 

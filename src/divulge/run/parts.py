@@ -1,17 +1,38 @@
-"""Parts of a report that are made of a case alone."""
+"""Parts of a report that are made of a case alone, and what a run found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import polars as pl
 
 from divulge.case.case import Case
 from divulge.case.preconditions import table_facts
+from divulge.core.result import Result
 from divulge.measures.single_table import utility as utility_of
+from divulge.report.model import Facts
 from divulge.run.budget import told_left_out
+from divulge.run.fidelity_in_run import FidelityFound
 from divulge.run.runner import Runner, RunOutcome
 
-__all__ = ["measured_utility", "tables_in_report"]
+__all__ = ["Found", "measured_utility", "tables_in_report"]
+
+
+@dataclass
+class Found:
+    """What a run found."""
+
+    results: list[Result]
+    facts: Facts | None
+    fidelity: FidelityFound
+    failed: list[dict[str, str]]
+    left_out: list[dict[str, Any]]
+    control: list[dict[str, Any]]
+    records: pl.DataFrame | None
+    exposed: float | None
+    utility: list[dict[str, Any]]
 
 
 def measured_utility(

@@ -36,14 +36,19 @@ def paired_distances(run: Assessment, assessed: Sequence[Assessed], labels: Sequ
     """
     if len(labels) < 2:
         return ()
-    stack = stacked([a.given for a in assessed])
-    holdout = stack.columns if run.holdout is None else run.holdout.columns
-    both = [c for c in run.real.columns if c in stack.columns]
-    away = [c for c in both if c in run.reading.ignore or c not in holdout]
-    case = build_case(
-        run.real, stack, schema=run.reading.schema, unit=run.reading.unit, ignore=away,
-        missing=run.reading.missing, seed=run.options.seed, level=run.options.level,
-    ).collected("distances are of single rows")  # fmt: skip
+    stack = stacked([a.given for a in assessed if a.given is not None])
+    if run.drawn is None:
+        holdout = stack.columns if run.holdout is None else run.holdout.columns
+        both = [c for c in run.real.columns if c in stack.columns]
+        away = [c for c in both if c in run.reading.ignore or c not in holdout]
+        case = build_case(
+            run.real, stack, schema=run.reading.schema, unit=run.reading.unit, ignore=away,
+            missing=run.reading.missing, seed=run.options.seed, level=run.options.level,
+        ).collected("distances are of single rows")  # fmt: skip
+    else:  # what is ignored and missing is known from all rows
+        case = build_case(
+            run.drawn.real, stack, schema=run.drawn.schema, seed=run.options.seed, level=run.options.level
+        )  # fmt: skip
     groups = [[i for i, a in enumerate(assessed) if a.label == label] for label in labels]
     n = len(_MEASURES) * len(labels) * (len(labels) - 1) // 2
     found = {t.measure: t for t in distances_together(case)}

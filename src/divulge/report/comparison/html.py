@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 from divulge.report import formatting, words
 from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.model import Comparison
+from divulge.report.comparison.prose import asked_in_words
 from divulge.report.comparison.text import (
     RISK,
     SINGLE,
@@ -52,6 +53,7 @@ def page(data: Comparison) -> str:
         "style": Markup(style),
         "policy": Markup(content_policy(script, style)),
         "ranked": bool(data.verdict.order),
+        "asked": asked_in_words(data.sampling),
         "candidates": [{**asdict(c), "ranks": ranks(c.worst), "limits": limits(c.worst)} for c in candidates],
         "pictures": pictures,
         "attacks": [

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from divulge.core.result import Verdict
-from divulge.report.model import Utility
+from divulge.report.model import Sampling, Utility
 
 __all__ = [
     "FORMAT",
@@ -44,6 +44,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     level: Annotated[float, Meta(gt=0, lt=1)]
     jobs: Annotated[int, Meta(ge=1)]
     acceptable: Annotated[float, Meta(gt=0, lt=1)]
+    people: Annotated[int | None, Meta(description="Most members asked; null asks everybody.")] = None
+    engine: str = "auto"
     utility: bool
     keys: tuple[str, ...] | None
     targets: tuple[str, ...] | None
@@ -278,6 +280,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     verdict: Order
     tables: People
+    sampling: Annotated[
+        Sampling | None, Meta(description="Who was asked, the same people for every table; null where everybody was.")
+    ] = None
     warnings: tuple[Warned, ...]
     candidates: tuple[Candidate, ...]
     attacks: tuple[Attack, ...]

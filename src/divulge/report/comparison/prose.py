@@ -7,8 +7,18 @@ from dataclasses import dataclass, replace
 
 from divulge.core.result import FOUND, Result, counts_rows, label, number, percent
 from divulge.report.formatting import several
+from divulge.report.model import Sampling
+from divulge.report.prose.sampled import sample_in_words
 
-__all__ = ["Placed", "apart_in_words", "findings", "findings_in_words", "order_in_words", "some"]
+__all__ = [
+    "Placed",
+    "apart_in_words",
+    "asked_in_words",
+    "findings",
+    "findings_in_words",
+    "order_in_words",
+    "some",
+]
 
 _NEAREST = {
     "excess found": "rows lie nearer to members than to strangers",
@@ -156,3 +166,20 @@ def some(names: Sequence[str]) -> str:
     """
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
+
+
+def asked_in_words(sampling: Sampling | None) -> str:
+    """Return who was asked through each candidate, of how many, and what they show; "" where everybody was asked.
+
+    Examples
+    --------
+    >>> asked_in_words(Sampling(members=500, of_members=9000, strangers=400, of_strangers=400, excess=0.05))[:79]
+    'The same random sample was asked through each candidate: 500 of 9,000 members a'
+    """
+    if sampling is None:
+        return ""
+    found = sample_in_words(sampling)
+    return (
+        f"The same random sample was asked through each candidate: {found}. Ranks are about these people; the report "
+        "on a candidate has what was counted among all."
+    )

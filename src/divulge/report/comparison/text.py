@@ -9,6 +9,7 @@ from typing import Any
 from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.comparison.model import Attack, Band, Candidate, CandidateTable, Cell, Comparison, TwoByTwo, Worst
+from divulge.report.comparison.prose import asked_in_words
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.markdown import escaped, section_of, table_of
 from divulge.report.documents.terminal import clean
@@ -143,6 +144,7 @@ def markdown(data: Comparison) -> str:
     labels = [escaped(formatting.name(c.label)) for c in candidates]
     parts = [
         f"# Candidate tables compared\n\n{escaped(data.verdict.sentence)}",
+        escaped(asked_in_words(data.sampling)),
         section_of("Read this first", "\n".join(_warned(data))) if _warned(data) else "",
         section_of("Order", _order(candidates), RISK) if ranked else section_of("Verdicts", _verdicts(candidates)),
         section_of("Two by two", _two_by_two(data), TWO) if data.two_by_two else "",
@@ -263,6 +265,7 @@ def _parts(data: Comparison) -> list[Any]:
     parts: list[Any] = [
         Text(f"divulge: {len(data.candidates)} candidates compared", style="bold"),
         Text(clean(data.verdict.sentence)),
+        *([Text(asked_in_words(data.sampling))] if data.sampling else []),
     ]
     parts += [Text(f"! {w.check}: {clean(w.detail)}", style="yellow") for w in data.warnings]
     parts += [Text(f"! {clean(f.label)} could not be attacked: {clean(f.why)}", style="red") for f in data.failed]

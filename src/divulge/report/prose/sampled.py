@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from divulge.core.result import number
-from divulge.report.model import Assessment
+from divulge.report.model import Assessment, Sampling
 
-__all__ = ["RATE", "sampled_in_words"]
+__all__ = ["RATE", "sample_in_words", "sampled_in_words"]
 
 RATE = 0.02
 """Rate of strangers who are hit, for which the smallest excess is told."""
@@ -18,15 +18,18 @@ def sampled_in_words(data: Assessment) -> str:
     s = data.sampling
     if s is None:
         return "Attacks whose numbers are means over people asked a random sample of them; all others asked everybody."
-    told = f"{s.members:,} of {s.of_members:,} members"
-    if s.of_strangers:
-        told += f" and {s.strangers:,} of {s.of_strangers:,} strangers"
-    found = ""
-    if s.of_strangers:
-        found = "; no excess would be found" if s.excess is None else (
-            f"; an excess of {number(s.excess)} would be found where {RATE:.0%} of strangers are hit"
-        )  # fmt: skip
     return (
-        f"A random sample was asked by the attacks that it will do for: {told}{found}. All other attacks asked "
+        f"A random sample was asked by the attacks that it will do for: {sample_in_words(s)}. All other attacks asked "
         "everybody, and every attack searched the whole synthetic table."
     )
+
+
+def sample_in_words(s: Sampling) -> str:
+    """Return how many were asked, of how many, and the smallest excess that they show."""
+    told = f"{s.members:,} of {s.of_members:,} members"
+    if not s.of_strangers:
+        return told
+    told += f" and {s.strangers:,} of {s.of_strangers:,} strangers"
+    if s.excess is None:
+        return f"{told}; no excess would be found"
+    return f"{told}; an excess of {number(s.excess)} would be found where {RATE:.0%} of strangers are hit"
