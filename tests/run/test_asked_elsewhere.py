@@ -279,8 +279,8 @@ def test_each_attack_that_searches_was_measured(lazy):
     needed = bytes_to_search(plan.tasks, 10**6, 2 * 10**4, 15)
     assert needed.keys() == searched_bytes._OF_ATTACKS.keys()
     most = max(needed, key=needed.get)
-    assert too_much(needed, bytes_at_once(needed) - 1) == [most] and too_much(needed, 0) == list(needed)
-    assert not too_much(needed, bytes_at_once(needed))
+    assert too_much(needed, bytes_at_once(needed, 0, 15) - 1) == [most] and too_much(needed, 0) == list(needed)
+    assert not too_much(needed, bytes_at_once(needed, 0, 15))
 
 
 def test_each_search_among_a_hundred_million_rows_fits_into_six_gigabytes(lazy):
