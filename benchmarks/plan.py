@@ -293,43 +293,48 @@ def check(options: argparse.Namespace) -> None:
 
 def engine(options: argparse.Namespace) -> None:
     """Print the plan of each run by an engine beside the run; the folder is that of `scale.py`."""
+    heads = (
+        "rows",
+        "asked of each",
+        "CPU s",
+        "plan",
+        "times",
+        "wall s",
+        "plan",
+        "times",
+        "own memory, MB",
+        "plan",
+        "times",
+    )
+    lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
+    for path in options.measured:
+        for name, one in json.loads(Path(path).read_text()).items():
+            what, by, rows = name.split()
+            if what == "people" and "wall" in one:
+                lines.append(f"| {int(rows):,} | {_beside(one, by, Path(options.folder) / rows)} |")
+    print("\n".join(lines))
+    if options.docs:
+        put_between_marks(Path(options.docs), "\n".join(lines), "engine plan")
+
+
+def _beside(one: dict[str, Any], engine: str, folder: Path) -> str:
+    """Return the cells of a run: whom it asked, its seconds and memory, and its plan beside them."""
     from scale import KEYS, NAMES, TARGETS
 
     import divulge
 
-    heads = (
-        "engine",
-        "real + synthetic + holdout rows",
-        "asked",
-        "wall s",
-        "plan, s",
-        "times",
-        "own MB",
-        "plan, MB",
-        "times",
-    )
-    lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
-    found = [item for path in options.measured for item in json.loads(Path(path).read_text()).items()]
-    for name, one in found:
-        what, by, rows = name.split()
-        if what != "people" or "wall" not in one:
-            continue
-        real, synthetic, holdout = (Path(options.folder) / rows / part for part in NAMES)
-        asked = one.get("people", 10**6)
-        told = divulge.plan(
-            real, synthetic, holdout=holdout, keys=KEYS, targets=TARGETS, engine=by, models=False, fidelity=False,
-            people=asked,
-        )  # fmt: skip
-        own, needed = one.get("own_mb"), told.needed / 1e6
-        memory = f"{own:,.0f} | {needed:,.0f} | {needed / own:.2f}" if own else f"| {needed:,.0f} |"
-        n = int(rows)
-        lines.append(
-            f"| {by} | {n:,} + {n:,} + {n // 4:,} | {asked:,} | {one['wall']:,.0f} | {told.seconds:,.0f} "
-            f"| {told.seconds / one['wall']:.2f} | {memory} |"
+    real, synthetic, holdout = (folder / name for name in NAMES)
+    asked = one.get("people", 10**6)
+    alone, told = (
+        divulge.plan(
+            real, synthetic, holdout=holdout, keys=KEYS, targets=TARGETS, engine=engine, models=False, fidelity=False,
+            people=asked, jobs=jobs,
         )
-    print("\n".join(lines))
-    if options.docs:
-        put_between_marks(Path(options.docs), "\n".join(lines), "engine plan")
+        for jobs in (1, 2)
+    )  # fmt: skip
+    pairs = ((one["cpu"], alone.seconds), (one["wall"], told.seconds), (one.get("own_mb"), told.needed / 2**20))
+    beside = (f"{n:,.0f} | {plan:,.0f} | {plan / n:.2f}" if n else f"| {plan:,.0f} | " for n, plan in pairs)
+    return " | ".join([f"{asked:,}", *beside])
 
 
 def _sum(parts: dict[str, float], each: dict[str, float]) -> float:
