@@ -3,6 +3,7 @@
     python benchmarks/plan.py measure --out plan.json --adult DIR      each run in a process of its own: peak, seconds
     python benchmarks/plan.py fit plan.json --folder DIR               write src/divulge/run/measured_cost.py
     python benchmarks/plan.py check plan.json --folder DIR --docs docs/how-to/large-tables.md    beside each run
+    python benchmarks/plan.py engine scale.json --folder DIR --docs ...  runs of `scale.py --what people`
 
 The tables are simulated, but for Adult (`--adult DIR` holds train, ctgan and control) and the demo. Runs differ in
 rows, columns, kinds of columns, files and options. Peak is the largest memory of the process (`ru_maxrss`), CPU that of
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from cap import put_between_marks
 from scipy.optimize import nnls
 
 ROOT = Path(__file__).parent.parent
@@ -289,6 +291,52 @@ def check(options: argparse.Namespace) -> None:
         )
 
 
+def engine(options: argparse.Namespace) -> None:
+    """Print the plan of each run by an engine beside the run; the folder is that of `scale.py`."""
+    heads = (
+        "rows",
+        "asked of each",
+        "CPU s",
+        "plan",
+        "times",
+        "wall s",
+        "plan",
+        "times",
+        "own memory, MB",
+        "plan",
+        "times",
+    )
+    lines = [f"| {' | '.join(heads)} |", "| --- " * len(heads) + "|"]
+    for path in options.measured:
+        for name, one in json.loads(Path(path).read_text()).items():
+            what, by, rows = name.split()
+            if what == "people" and "wall" in one:
+                lines.append(f"| {int(rows):,} | {_beside(one, by, Path(options.folder) / rows)} |")
+    print("\n".join(lines))
+    if options.docs:
+        put_between_marks(Path(options.docs), "\n".join(lines), "engine plan")
+
+
+def _beside(one: dict[str, Any], engine: str, folder: Path) -> str:
+    """Return the cells of a run: whom it asked, its seconds and memory, and its plan beside them."""
+    from scale import KEYS, NAMES, TARGETS
+
+    import divulge
+
+    real, synthetic, holdout = (folder / name for name in NAMES)
+    asked = one.get("people", 10**6)
+    alone, told = (
+        divulge.plan(
+            real, synthetic, holdout=holdout, keys=KEYS, targets=TARGETS, engine=engine, models=False, fidelity=False,
+            people=asked, jobs=jobs,
+        )
+        for jobs in (1, 2)
+    )  # fmt: skip
+    pairs = ((one["cpu"], alone.seconds), (one["wall"], told.seconds), (one.get("own_mb"), told.needed / 2**20))
+    beside = (f"{n:,.0f} | {plan:,.0f} | {plan / n:.2f}" if n else f"| {plan:,.0f} | " for n, plan in pairs)
+    return " | ".join([f"{asked:,}", *beside])
+
+
 def _sum(parts: dict[str, float], each: dict[str, float]) -> float:
     return sum(each.get(name, 0.0) * part for name, part in parts.items())
 
@@ -303,7 +351,7 @@ def main() -> None:
     step.add_argument("--folder", help="where tables are written; kept for the next steps")
     step.add_argument("--only", help="names of runs, with semicolons between")
     step.set_defaults(do=measure)
-    for name, do in (("fit", fit), ("check", check)):
+    for name, do in (("fit", fit), ("check", check), ("engine", engine)):
         step = steps.add_parser(name)
         step.add_argument("measured", nargs="+")
         step.add_argument("--docs", help="page that the table is written to")

@@ -14,6 +14,8 @@ import divulge
 from divulge.attacks import CATALOGUE
 from divulge.case.case import build_case
 from divulge.case.code_files import bytes_of_codes
+from divulge.case.distances import distances_of
+from divulge.case.features import features_of
 from divulge.case.spill import Spill
 from divulge.cli import cli
 from divulge.core.errors import DivulgeError, SettingError, SizeError
@@ -244,6 +246,30 @@ def test_run_and_plan_ask_for_the_same_disk(lazy):
     assert disk.check_disk(disk.OnDisk(2**60, 1), replace(options, beyond_memory=True)) < 2**60
 
 
+def test_what_an_attack_searched_is_removed_when_it_has_ended(lazy, tmp_path, monkeypatch):
+    """Its index and the numbers of all rows would lie on the disk until the run ends."""
+    lying = {}
+
+    def searched(case, task):
+        if task.attack not in ("membership", "linkability", "inference"):
+            return ()
+        lying[task.attack, "before"] = len(list(tmp_path.glob("*/divulge-blocks-*")))
+        lying[task.attack, "numbers"] = sum(key[0] == "features" for key in case.encoded._of_all.values())
+        near = distances_of(case).nearest("real", "synthetic").distances
+        features_of(case, case.columns)
+        lying[task.attack, "made"] = len(list(tmp_path.glob("*/divulge-blocks-*")))
+        lying[task.attack, "found"] = near.tobytes()
+        return ()
+
+    monkeypatch.setattr(runner, "_attacked", searched)
+    divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path, **ASK)
+    attacks = ("membership", "linkability", "inference")
+    assert [lying[a, "before"] for a in attacks] == [0, 0, 0] and [lying[a, "made"] for a in attacks] == [1, 1, 1]
+    assert {lying[a, "numbers"] for a in attacks} == {0}
+    assert len({lying[a, "found"] for a in attacks}) == 1  # made again where somebody asks again
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["duckdb", "polars"])
 def test_the_command_line_asks_people(divulge, tables, tmp_path, engine):
@@ -279,8 +305,8 @@ def test_each_attack_that_searches_was_measured(lazy):
     needed = bytes_to_search(plan.tasks, 10**6, 2 * 10**4, 15)
     assert needed.keys() == searched_bytes._OF_ATTACKS.keys()
     most = max(needed, key=needed.get)
-    assert too_much(needed, bytes_at_once(needed) - 1) == [most] and too_much(needed, 0) == list(needed)
-    assert not too_much(needed, bytes_at_once(needed))
+    assert too_much(needed, bytes_at_once(needed, 0, 15) - 1) == [most] and too_much(needed, 0) == list(needed)
+    assert not too_much(needed, bytes_at_once(needed, 0, 15))
 
 
 def test_each_search_among_a_hundred_million_rows_fits_into_six_gigabytes(lazy):

@@ -198,6 +198,16 @@ def test_other_data_or_settings_take_nothing(folder, quick, change):
     assert sum(t.kept for t in told) == 0
 
 
+@pytest.mark.parametrize(("change", "taken"), [({}, True), ({"a": pl.col("a").reverse()}, False)])
+def test_lazy_frames_are_known_again_by_what_they_hold(folder, quick, change, taken):
+    """They are read into memory; one that has changed is told as a frame is: nothing kept of it is used."""
+    assess(keep=folder)
+    planned = len(quick)
+    quick.clear()
+    assess(keep=folder, resume=True, real=REAL.lazy().with_columns(**change))
+    assert len(quick) == (0 if taken else planned)
+
+
 def test_a_resumed_run_makes_only_what_another_setting_asks(folder, quick):
     assess(keep=folder)
     quick.clear()

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
-from test_resume import FINE, as_file, made, timeless  # noqa: F401
+from test_resume import FINE, as_file, made, quick, timeless  # noqa: F401
 
 import divulge
 from divulge.case.case import build_case
@@ -120,6 +121,28 @@ def test_an_interrupted_command_goes_on_and_refuses_a_table_that_changed(divulge
     status, _, err = run(HOLDOUT.reverse(), "--resume", "--verbose")
     assert status == 0 and err.count(" kept, ") == 4, err
     assert not (tmp_path / "out.unfinished").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("engine", "people"), [("polars", "none"), ("polars", 120), ("duckdb", "none")])
+def test_lazy_frames_and_relations_that_changed_are_refused(engine, people, folder, quick):  # noqa: F811
+    def run(synthetic, **more):
+        given = [
+            t.lazy() if engine == "polars" else duckdb.from_arrow(t.to_arrow()) for t in (REAL, synthetic, HOLDOUT)
+        ]
+        asked = USUAL | {"engine": engine, "people": people, "search": "off"} | more
+        return divulge.assess(*given[:2], holdout=given[2], keep=folder, **asked)
+
+    run(SYNTHETIC)
+    planned = len(quick)
+    quick.clear()
+    other = SYNTHETIC.with_columns(pl.col("pay").reverse())  # the same values in each column
+    with pytest.raises(TableError, match="resume: the synthetic table is not as it was"):
+        run(other, resume=True)
+    run(SYNTHETIC.reverse(), resume=True)
+    assert not quick
+    run(other)
+    assert len(quick) == planned
 
 
 def test_as_many_people_are_asked_as_before(folder, monkeypatch):

@@ -2,6 +2,7 @@
 
 import gzip
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -66,6 +67,38 @@ def test_sorted_files_are_sampled_over_all_of_them(how, tmp_path):
     state, day = found.sample.series("state"), found.sample.series("day")
     assert state.n_unique() >= 16 and (state.min(), state.max()) == (0, n_states - 1)
     assert how == "csv" or (day.diff().drop_nulls() == 1).mean() > 0.99  # rows of one household stay together
+
+
+@pytest.mark.parametrize("kind", ["lazy", "scanned", "relation", "base"])
+def test_sorted_tables_of_an_engine_are_sampled_over_all_of_them(kind, tmp_path):
+    n_states, each = 40, 500
+    rows = pl.DataFrame({"state": np.repeat(np.arange(n_states), each), "day": np.arange(n_states * each)})
+    given = tmp_path / "a.parquet"
+    if kind == "scanned":
+        rows.write_parquet(given, row_group_size=each)
+    if kind == "base":
+        given = f"{tmp_path}/a.duckdb::people"
+        with duckdb.connect(given.partition("::")[0]) as base:
+            base.register("rows", rows.to_arrow())
+            base.execute("create table people as from rows")
+    table = {"lazy": rows.lazy, "scanned": lambda: pl.scan_parquet(given), "base": lambda: given,
+             "relation": lambda: duckdb.from_arrow(rows.to_arrow())}[kind]()  # fmt: skip
+    found, again = size_of(table, "real"), size_of(table, "real")
+    assert (found.rows, found.exact, found.sample.n_rows, found.sample.columns) == (
+        20_000,
+        True,
+        4000,
+        ("state", "day"),
+    )
+    state, day = found.sample.series("state"), found.sample.series("day")
+    assert state.n_unique() >= 16 and (state.min(), state.max()) == (0, n_states - 1)
+    assert (day.diff().drop_nulls() == 1).mean() > 0.99  # rows of one household stay together
+    assert day.equals(again.sample.series("day"))
+
+
+def test_a_small_table_of_an_engine_is_sampled_whole():
+    for table in (pl.LazyFrame({"a": [1, 2]}), duckdb.from_arrow(pl.DataFrame({"a": [1, 2]}).to_arrow())):
+        assert size_of(table, "real").sample.series("a").to_list() == [1, 2]
 
 
 def test_few_of_many_files_are_read(tmp_path, monkeypatch):

@@ -40,8 +40,7 @@ _PASSING_BYTES = 2**26
 _BYTES_OF_A_ROW, _BYTES_OF_AN_ENTRY = 200, 40
 
 _T = TypeVar("_T")
-_Key = tuple[Hashable, ...]
-"""What was made, and of what."""
+_Key = tuple[Hashable, ...]  # what was made, and of what
 
 
 class EncodedTables:
@@ -160,6 +159,10 @@ class EncodedTables:
             The tables that the value depends on (0 real, 1 synthetic, 2 holdout); None means all.
         """
         return (self._of_all if tables is None or _SYNTHETIC in tables else self._of_people).once(key, make)
+
+    def forget_rows(self) -> None:
+        """Forget indices and numbers of all rows, with their files; whoever asks has them made again."""
+        self._of_all.forget(lambda key: key[0] in ("measured set", "features"))
 
     # ------------------------------------------------------------ columns
 

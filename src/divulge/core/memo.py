@@ -68,6 +68,12 @@ class Memo:
         with self._guard:
             self._made, self._bytes = {}, 0
 
+    def forget(self, which: Callable[[Any], bool]) -> None:
+        """Forget the values of some keys, of a memo without a limit."""
+        with self._guard:
+            for key in [k for k in self._made if which(k)]:
+                del self._made[key]
+
     def values(self) -> dict[Any, Any]:
         """Return the values that there are, by key, the last that was asked for at the end where there is a limit."""
         with self._guard:

@@ -16,7 +16,7 @@ from divulge.run.memory import in_bytes, room
 from divulge.run.options import NOBODY, RunOptions
 from divulge.run.plan import Plan
 from divulge.run.resumed import as_before
-from divulge.run.searched_bytes import bytes_to_search, too_much
+from divulge.run.searched_bytes import BYTES_OF_A_VALUE, bytes_to_search, too_much
 from divulge.tables.counting import BY_ROWS, COUNTING
 from divulge.tables.engines import spill_into
 from divulge.tables.frames import Table
@@ -49,7 +49,6 @@ NO_MEMORY = "nobody was asked: the values of the fewest people that are asked ne
 DEFAULT = "an engine asks a sample of people (--people sets the number, all asks everybody, none counts alone)"
 SAMPLES = (1_000_000, 500_000, 200_000, 100_000, 50_000, 20_000, 10_000)
 """People asked where not all fit into memory: the first of these numbers that does."""
-_BYTES_OF_A_VALUE = 105  # in memory, of a person asked: that of a value in distances (measured_cost)
 
 
 def asks_elsewhere(options: RunOptions) -> bool:
@@ -206,7 +205,7 @@ def with_default_people(
     if options.people == "all":
         return replace(options, people=max(rows))
     most = None if free is None or options.beyond_memory else free / 2
-    fits = (n for n in SAMPLES if most is None or sum(min(n, m) for m in rows) * columns * _BYTES_OF_A_VALUE <= most)
+    fits = (n for n in SAMPLES if most is None or sum(min(n, m) for m in rows) * columns * BYTES_OF_A_VALUE <= most)
     return replace(options, people=next(fits, NOBODY) if by_rows else NOBODY)
 
 

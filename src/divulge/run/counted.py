@@ -24,6 +24,7 @@ __all__ = [
     "NO_ROOM",
     "NO_ROOM_TO_COUNT",
     "NO_UTILITY",
+    "bytes_of_fidelity",
     "check_counted",
     "codes_for_fidelity",
     "counted_measures",
@@ -169,7 +170,7 @@ def codes_for_fidelity(case: Case, groups: Sequence[str] = (), *, beyond_memory:
     n_rows, there = sum(t.n_rows for t in case.tables), room()
     named = (*columns, *([case.unit] if case.unit else []))
     wide = sum(narrowest(case.n_codes(c, binned=False)).itemsize for c in named)
-    needed = n_rows * (wide + _ROW if case.in_files is None else _ROW_OF_FILES)
+    needed = bytes_of_fidelity(n_rows, None if case.in_files is not None else wide)
     if there is not None and needed > there.free and not beyond_memory:
         raise SizeError(
             f"memory: the codes of {n_rows:,} rows need about {in_bytes(needed)}, and this process may use "
@@ -177,6 +178,11 @@ def codes_for_fidelity(case: Case, groups: Sequence[str] = (), *, beyond_memory:
             "(--beyond-memory)."
         )
     return case.with_codes(columns)
+
+
+def bytes_of_fidelity(n_rows: int, wide: int | None) -> int:
+    """Return about how many bytes the measures of fidelity take by codes of so many bytes a row; None: in files."""
+    return n_rows * (_ROW_OF_FILES if wide is None else wide + _ROW)
 
 
 def fidelity_case(case: Case, plan: Plan, groups: Sequence[str], options: RunOptions) -> Case | None:

@@ -19,6 +19,7 @@ __all__ = ["OnDisk", "check_disk", "on_disk", "on_disk_at_most"]
 
 _BYTES_OF_INDEX, _BYTES_OF_INDEXED_CELL = 63, 6  # of a row of an index in files, 153 with 15 columns
 _BYTES_OF_WALKED, _BYTES_OF_WALKED_CELL = 90, 10  # of a row of blocks that all targets are searched in
+_BYTES_OF_HASH = 8  # of a row, by which rows are ordered
 _SEARCHING = ("membership", "linkability", "inference")
 
 
@@ -53,11 +54,15 @@ def on_disk(case: Case, attacks: Collection[str], options: RunOptions, codes: in
     if options.sample is None or not any(CATALOGUE[a].sampled for a in attacks):
         return OnDisk(0, 0)
     walked = _BYTES_OF_WALKED + _BYTES_OF_WALKED_CELL * columns if spill.blocks(n) > 1 else 0
-    # beside its index: values as numbers, their order and hashes, which stay; the cells of two halves, which go
-    stays = each + 12 * columns + 20 if "membership" in attacks else 0
-    goes = {"linkability": each + _BYTES_OF_INDEX + 80, "inference": walked}
-    searched = [name for name in _SEARCHING if name in attacks]
-    most = max((goes.get(name, 0) for name in searched), default=0)
+    # beside indices: values as numbers and their order; the cells of two halves. All go when the attack has ended
+    of_attacks = {
+        "membership": each + 12 * columns + 12,
+        "linkability": each + _BYTES_OF_INDEX + 80,
+        "inference": walked,
+    }
+    searched = [name for name in of_attacks if name in attacks]
+    stays = _BYTES_OF_HASH if "membership" in searched else 0
+    most = max((of_attacks[name] for name in searched), default=0)
     return OnDisk(codes + n * (stays + most), spill.blocks(n if searched else 0))
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "seconds_afterwards",
     "seconds_of_tests",
     "seconds_parts",
+    "shortened",
     "unseen_levels",
     "work_of",
 ]
@@ -82,6 +83,8 @@ class Work:
     utility: bool = False
     in_files: bool = False
     """Whether indices of tables in memory lie in files, block by block."""
+    elsewhere: bool = False
+    """Whether an engine holds the tables: what people take in distances is then among `searched_bytes`."""
     searched_bytes: int = 0
     """Bytes of memory of attacks that search a synthetic table whose rows lie in files."""
     members: int = 0
@@ -209,7 +212,7 @@ def bytes_parts(work: Work) -> dict[str, float]:
         "byte of table": work.table_bytes,
         "cell": work.rows * work.columns,
         "distinct value": work.levels,
-        "cell in distances": _held(work) * work.columns * work.attacks,
+        "cell in distances": _held(work) * work.columns * (work.attacks and not work.elsewhere),
         "byte of counts": min(_KEPT, _SCORE * work.rows * work.pairs),
         "byte of scores": _bytes_of_scores(work),
         "membership": work.membership,
@@ -269,10 +272,10 @@ def expected_bytes(work: Work) -> int:
 
 def expected_seconds(work: Work, jobs: int) -> float:
     """Return about how many seconds a run will take in so many threads."""
-    return _cost(seconds_parts(work), SECONDS) * _shortened(jobs)
+    return _cost(seconds_parts(work), SECONDS) * shortened(jobs)
 
 
-def _shortened(jobs: int) -> float:
+def shortened(jobs: int) -> float:
     """Return the share of the CPU seconds that a run takes in so many threads."""
     return ALONE + (1 - ALONE) / jobs
 
@@ -283,14 +286,14 @@ def seconds_of_tests(work: Work, tasks: Sequence[Task], jobs: int) -> list[float
     kinds = [_kinds(t) for t in tasks]
     n = Counter(kind for own in kinds for kind in own)
     of_kind = {kind: _cost({p: cost[p] for p in parts}, SECONDS) / max(1, n[kind]) for kind, parts in _OF_TESTS.items()}
-    return [sum(of_kind[kind] for kind in own) * _shortened(jobs) for own in kinds]
+    return [sum(of_kind[kind] for kind in own) * shortened(jobs) for own in kinds]
 
 
 def seconds_afterwards(work: Work, jobs: int) -> dict[str, float]:
     """Return about how many seconds fidelity and utility add to a run, by these names."""
     cost = seconds_parts(work)
     return {
-        name: _cost({part: n for part, n in cost.items() if part.endswith(name)}, SECONDS) * _shortened(jobs)
+        name: _cost({part: n for part, n in cost.items() if part.endswith(name)}, SECONDS) * shortened(jobs)
         for name in ("fidelity", "utility")
     }
 

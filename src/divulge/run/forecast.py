@@ -23,8 +23,9 @@ from divulge.run.asked_elsewhere import (
     with_default_people,
 )
 from divulge.run.asked_elsewhere import SAMPLES as _SAMPLES
-from divulge.run.counted import check_counted, keep_counted
+from divulge.run.counted import bytes_of_fidelity, check_counted, keep_counted
 from divulge.run.disk import on_disk, on_disk_at_most
+from divulge.run.engine_cost import engine_work, seconds_at_end, seconds_before, seconds_of_each
 from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, levels_of, process_bytes, work_of
 from divulge.run.memory import Room, room
 from divulge.run.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, listed
@@ -212,9 +213,8 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         asked = _asked(options, of, that_fit)
         work = whole.of_people(sum(asked) / sum(of))
     disk, blocks = on_disk(case, planned.attacks, options, _of_codes(case))
-    timed = replace(work, attacks=work.attacks and options.engine not in COUNTING)  # no engine searches all rows
+    seconds = _seconds_of(case, planned, work, options, limit)
     n_attacks = sum(CATALOGUE[name].compared for name in set(planned.attacks))
-    runs = 1 if options.positive_control is None else 1 + len(KINDS)
     fewer = replace(case, people_of={"real": asked[0], "holdout": asked[1]})
     return Outlook(
         tables=tuple(Given(r, s.rows, len(s.sample.columns), s.exact) for r, s in sizes.tables.items()),
@@ -222,7 +222,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         needed=_bytes_of(work, options),
         there=limit,
         limit="" if there is None else there.why,
-        seconds=runs * expected_seconds(timed, options.jobs),
+        seconds=seconds,
         jobs=options.jobs,
         attacks=tuple(PlannedTests(a, n, CATALOGUE[a].sampled) for a, n in Counter(planned.attacks).items()),
         not_run=tuple((n["attack"], n["why"]) for n in planned.not_run),
@@ -250,14 +250,31 @@ def _where_they_are(case: Case, planned: Plan, options: RunOptions, share: float
     if options.sample is None:
         return replace(work, rows=0, table_bytes=0, scores=0, pairs=0)
     asked, columns = round(work.people * share), len(case.schema.usable())
-    work = replace(work.of_people(share), rows=asked, people=asked, table_bytes=0, scores=0)
+    members = min(options.sample, case.n_people("real"))
+    work = replace(
+        work.of_people(share), rows=asked, people=asked, members=members, table_bytes=0, scores=work.sampled * asked,
+        elsewhere=True,
+    )  # fmt: skip
 
     def needed() -> dict[str, int]:
         return bytes_to_search(planned.tasks, work.synthetic, asked, columns)
 
     if limit is not None and not options.beyond_memory:
         leave_out_searches(planned, needed(), limit - _bytes_of(work, options))
-    return replace(work, searched_bytes=bytes_at_once(needed()))
+    return replace(work, searched_bytes=bytes_at_once(needed(), asked, columns))
+
+
+def _seconds_of(case: Case, planned: Plan, work: Work, options: RunOptions, limit: int | None) -> float:
+    """Return about how many seconds a run takes; what an engine holds is counted and searched in other ways."""
+    if options.engine not in COUNTING:
+        return (1 if options.positive_control is None else 1 + len(KINDS)) * expected_seconds(work, options.jobs)
+    in_files, jobs = options.sample is not None, options.jobs
+    there = engine_work(case, work.asked if in_files else 0)
+    before = seconds_before(there, searched=bool(planned.key_sets), jobs=jobs)
+    wide = None if in_files else _of_codes(case) // there.rows
+    fits = limit is None or options.beyond_memory or bytes_of_fidelity(there.rows, wide) <= limit
+    after = seconds_at_end(there, fidelity=options.fidelity and fits, jobs=jobs)
+    return before + sum(seconds_of_each(there, planned.tasks, jobs)) + after
 
 
 def _bytes_of(work: Work, options: RunOptions) -> int:

@@ -17,6 +17,7 @@ __all__ = ["FORMAT", "Given", "Outlook", "PlannedTests", "asked_in_words"]
 
 FORMAT = "divulge-plan/1"
 _WIDTH = 110
+_MAPPED = "; pages of files come on top, which the system takes back where it needs them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Outlook:
     cells: int
     """Rows times columns, over all tables."""
     needed: int
-    """Bytes that the process will take at its peak, about."""
+    """Bytes of memory of its own that the process will take at its peak, about; pages of mapped files come on top."""
     there: int | None
     """Bytes that it may take; None where the system does not tell."""
     limit: str
@@ -128,7 +129,7 @@ class Outlook:
 def _lines(told: Outlook) -> Iterator[tuple[str, str]]:
     size = "   ".join(f"{t.role} {'' if t.exact else 'about '}{t.rows:,} x {t.columns}" for t in told.tables)
     yield "tables", f"{size}   ({told.cells:,} cells)"
-    yield "memory", f"needs about {in_bytes(told.needed)}" + _there(told)
+    yield "memory", f"needs about {in_bytes(told.needed)}" + _there(told) + (_MAPPED if told.disk else "")
     if told.disk:
         blocks = f", and indices of up to {several(told.blocks, 'block')}" if told.blocks else ""
         codes = "codes of all rows" if told.engine != "auto" else ""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Sequence
 
 from divulge.case.case import Case
 from divulge.report.formatting import several
 from divulge.run.budget import Clock
 from divulge.run.counted import counts_elsewhere
+from divulge.run.engine_cost import EngineWork, engine_work, seconds_at_end, seconds_of_each
 from divulge.run.expected_cost import Work, expected_seconds, seconds_afterwards, seconds_of_tests, work_of
 from divulge.run.expected_time import duration
 from divulge.run.options import RunOptions
 from divulge.run.people import people_of_run
-from divulge.run.plan import Plan, without_models
+from divulge.run.plan import Plan, Task, without_models
 from divulge.run.positive_control import KINDS
 from divulge.run.time_left import TimeLeft
 
@@ -25,8 +25,19 @@ def size_in_words(case: Case, plan: Plan, options: RunOptions) -> str:
     runs = 1 + _n_controls(options)
     tests = several(len(plan.tasks), "test")
     again = "" if runs == 1 else f", {runs - 1} times more with planted copies"
-    seconds = runs * expected_seconds(_work(case, plan, options), options.jobs)
+    seconds = _elsewhere(case, plan, options) if counts_elsewhere(options) else _here(case, plan, options)
     return f"{tests} of {several(len(set(plan.attacks)), 'attack')}{again}, about {duration(seconds)}"
+
+
+def _here(case: Case, plan: Plan, options: RunOptions) -> float:
+    return (1 + _n_controls(options)) * expected_seconds(_work(case, plan, options), options.jobs)
+
+
+def _elsewhere(case: Case, plan: Plan, options: RunOptions) -> float:
+    """Return the seconds of the tests of a run by an engine, and of what follows; codes are written by then."""
+    work = _engine_work(case, options)
+    tests = sum(seconds_of_each(work, plan.tasks, options.jobs))
+    return tests + seconds_at_end(work, fidelity=options.fidelity, jobs=options.jobs)
 
 
 def time_left_of(case: Case, plan: Plan, options: RunOptions, clock: Clock) -> TimeLeft:
@@ -34,14 +45,26 @@ def time_left_of(case: Case, plan: Plan, options: RunOptions, clock: Clock) -> T
 
     Its parts are (run, test) by number, run 0 being that without planted copies, and "fidelity" and "utility".
     """
-    work, jobs = _work(case, plan, options), options.jobs
-    untaught = without_models(plan.tasks)
-    runs = [plan.tasks, *[untaught] * _n_controls(options)]
+    each, later = _parts(case, plan, options)
+    runs = [plan.tasks, *[without_models(plan.tasks)] * _n_controls(options)]
     parts: dict[Hashable, float] = {
-        (n, i): seconds for n, tasks in enumerate(runs) for i, seconds in enumerate(seconds_of_tests(work, tasks, jobs))
+        (n, i): seconds for n, tasks in enumerate(runs) for i, seconds in enumerate(each(tasks))
     }
-    parts.update(seconds_afterwards(work, jobs).items())
+    parts.update(later.items())
     return TimeLeft(parts, clock)
+
+
+def _parts(
+    case: Case, plan: Plan, options: RunOptions
+) -> tuple[Callable[[Sequence[Task]], list[float]], dict[str, float]]:
+    """Return what gives the seconds of tests, and the seconds of fidelity and utility, by these names."""
+    jobs = options.jobs
+    if counts_elsewhere(options):
+        elsewhere = _engine_work(case, options)
+        fidelity = seconds_at_end(elsewhere, fidelity=options.fidelity, jobs=jobs)
+        return lambda tasks: seconds_of_each(elsewhere, tasks, jobs), {"fidelity": fidelity}
+    work = _work(case, plan, options)
+    return lambda tasks: seconds_of_tests(work, tasks, jobs), seconds_afterwards(work, jobs)
 
 
 def _n_controls(options: RunOptions) -> int:
@@ -49,8 +72,13 @@ def _n_controls(options: RunOptions) -> int:
 
 
 def _work(case: Case, plan: Plan, options: RunOptions) -> Work:
+    return work_of(case, plan.tasks, options, asked=_n_asked(case, options))
+
+
+def _engine_work(case: Case, options: RunOptions) -> EngineWork:
+    return engine_work(case, 0 if options.sample is None else _n_asked(case, options))
+
+
+def _n_asked(case: Case, options: RunOptions) -> int:
     people = people_of_run(case, options.sample)
-    asked = sum(people.fewest.n_rows(role) for role in ("real", "holdout"))
-    work = work_of(case, plan.tasks, options, asked=asked)
-    # an engine's run does not make those that search all rows
-    return replace(work, attacks=False) if counts_elsewhere(options) else work
+    return sum(people.fewest.n_rows(role) for role in ("real", "holdout"))

@@ -14,7 +14,7 @@ from divulge.attacks import CATALOGUE
 from divulge.case.spill import Spill
 from divulge.run.plan import Task
 
-__all__ = ["bytes_at_once", "bytes_to_search", "searches", "too_much"]
+__all__ = ["BYTES_OF_A_VALUE", "bytes_at_once", "bytes_to_search", "searches", "too_much"]
 
 
 class _Bytes(NamedTuple):
@@ -25,15 +25,16 @@ class _Bytes(NamedTuple):
     block: int
     """Of each row of a block."""
     person: int
-    """Of each person asked."""
+    """Of each person asked, with what attacks before it left in memory."""
     always: int = 150_000_000
 
 
 _OF_ATTACKS = {
-    "linkability": _Bytes(10, 450, 800),
+    "linkability": _Bytes(10, 450, 2_900),
     "membership": _Bytes(20, 450, 3_000),
-    "inference": _Bytes(10, 500, 1_000),
+    "inference": _Bytes(10, 500, 2_600),
 }
+BYTES_OF_A_VALUE = 105  # of a person asked, on the ruler: that of a value in distances (measured_cost)
 _MEASURED = 15  # columns
 _OTHER = _Bytes(150, 450, 3_000)  # an attack that was not measured
 
@@ -62,7 +63,8 @@ def bytes_to_search(tasks: Sequence[Task], synthetic: int, people: int, columns:
     in_block = min(synthetic, Spill(Path()).rows_of_block(synthetic))
     for name in dict.fromkeys(t.attack for t in tasks if searches(t)):
         each = _OF_ATTACKS.get(name, _OTHER)
-        out[name] = each.always + each.row * synthetic + round(each.block * wide) * in_block + each.person * people
+        of_rows = each.row * synthetic + round(each.block * wide) * in_block
+        out[name] = each.always + of_rows + round(each.person * wide) * people
     return out
 
 
@@ -77,6 +79,6 @@ def too_much(needed: dict[str, int], free: int) -> list[str]:
     return [name for name, size in needed.items() if size > free]
 
 
-def bytes_at_once(needed: dict[str, int]) -> int:
-    """Return how many bytes the attacks take that are made, one after the other."""
-    return max(needed.values(), default=0)
+def bytes_at_once(needed: dict[str, int], people: int, columns: int) -> int:
+    """Return how many bytes the attacks take that are made, one after the other; the people's values at least."""
+    return max([*needed.values(), BYTES_OF_A_VALUE * people * columns])

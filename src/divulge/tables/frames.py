@@ -41,6 +41,7 @@ __all__ = [
     "Table",
     "check_missing",
     "collect",
+    "collect_some",
     "distinct_values",
     "plain",
     "pool",
@@ -161,6 +162,36 @@ def collect(table: Table) -> Table:
     if table.lazy is None:
         return table
     return replace(table, frame=_run(table.lazy, table.role), lazy=None)
+
+
+def collect_some(table: Table, rows: Sequence[tuple[int, int]]) -> Table:
+    """Return some rows of a table that an engine holds, in memory.
+
+    Parameters
+    ----------
+    rows
+        For each run of rows the first, and how many. Of frames of Spark and others, as many of the first rows are
+        taken, since each run would be a query of its own.
+
+    Examples
+    --------
+    >>> table = table_of(pl.LazyFrame({"age": range(10)}), "real")
+    >>> collect_some(table, [(2, 2), (8, 1)]).frame["c0"].to_list()
+    [2, 3, 8]
+    """
+    assert table.lazy is not None
+    some, native = table.lazy, table.lazy.to_native()
+    if some.implementation.is_polars():  # one query, which looks at no other part of a file
+        some = nw.from_native(pl.concat([native.slice(first, n) for first, n in rows]))
+    elif some.implementation.is_duckdb():  # one pass
+        there = " or ".join(f"divulge_i between {first + 1} and {first + n}" for first, n in rows)
+        numbered = "select *, row_number() over () as divulge_i from divulge_rows"
+        query = f"select * exclude (divulge_i) from ({numbered}) where {there} order by divulge_i"
+        some = nw.from_native(native.query("divulge_rows", query))
+    else:
+        some = some.head(sum(n for _, n in rows))
+    frame = _run(some, table.role)
+    return replace(table, frame=frame, lazy=None, n_rows=frame.height)
 
 
 _BROKEN = "has half a character (a lone surrogate), which no file can hold."

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from divulge.core.errors import DivulgeError
 from divulge.core.result import tidy
 from divulge.tables.databases import in_database
-from divulge.tables.frames import Table, check_missing, collect, table_of
+from divulge.tables.frames import Table, check_missing, collect_some, table_of
 from divulge.tables.many_files import in_files, is_several, joined, with_rows
 from divulge.tables.readers import (
     ARROW,
@@ -110,16 +110,8 @@ def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | N
 def _of_frame(table: Table) -> TableSize:
     held = 0 if table.frame is None else int(table.frame.estimated_size())
     if table.frame is None:
-        return TableSize(table.n_rows, True, _head_of(table), 0, 0)
+        return TableSize(table.n_rows, True, collect_some(table, _runs(_places(table.n_rows))), 0, 0)
     return TableSize(table.n_rows, True, table.rows_at(_places(table.n_rows)), 0, held)
-
-
-def _head_of(table: Table) -> Table:
-    """Return the first rows of a table that an engine holds, in memory."""
-    assert table.lazy is not None
-    some = collect(replace(table, lazy=table.lazy.head(_ROWS)))
-    assert some.frame is not None
-    return replace(some, n_rows=some.frame.height)
 
 
 def _places(n: int) -> Ints:
@@ -128,6 +120,11 @@ def _places(n: int) -> Ints:
         return np.arange(n)
     each = _ROWS // _SLICES
     return np.concatenate([start + np.arange(each) for start in np.linspace(0, n - each, _SLICES).astype(np.int64)])
+
+
+def _runs(rows: Ints) -> list[tuple[int, int]]:
+    """Return ascending row numbers as runs: the first row of each, and how many."""
+    return [(int(run[0]), len(run)) for run in np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)]
 
 
 def _of_file(path: Path, role: str, missing: Sequence[str]) -> TableSize:
@@ -163,8 +160,7 @@ def _part(path: Path, role: str, missing: Sequence[str]) -> _Part:
 
 def _rows_of(lazy: pl.LazyFrame, rows: Ints) -> pl.DataFrame:
     """Return some rows of a file; of a file of several row groups only those are read that have one."""
-    runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
-    return pl.concat([lazy.slice(int(run[0]), len(run)).collect() for run in runs])
+    return pl.concat([lazy.slice(first, n).collect() for first, n in _runs(rows)])
 
 
 def _thinned(sample: Table, n: int) -> Table:
