@@ -343,6 +343,24 @@ def test_a_table_that_is_too_large_leaves_the_others(paths, monkeypatch):
 
 
 @pytest.mark.slow
+def test_where_no_attack_ranks_people_an_engine_ranks_nothing(monkeypatch):
+    def compared():
+        tables = {name: frame.select("job") for name, frame in CANDIDATES.items()}
+        return divulge.compare(REAL.select("job"), tables, holdout=HOLDOUT.select("job"), engine="polars", people=100,
+                               membership=False)  # fmt: skip
+
+    found = compared()
+    assert (
+        found.order == []
+        and found.failed == []
+        and [d["measure"] for d in found.data["distances"]] == ["column_shapes"]
+    )
+    assert found.data["verdict"]["sentence"].startswith("Nothing is ranked")
+    monkeypatch.setattr(candidates_module, "drawn_rows", lambda *_: None)  # as where nobody is asked
+    assert compared().data["distances"] == []
+
+
+@pytest.mark.slow
 def test_without_a_holdout_an_engine_ranks_nothing(paths):
     found = divulge.compare(
         paths["real"], {n: [paths[n]] for n in CANDIDATES}, engine="polars", **ASKED | {"membership": False}

@@ -70,7 +70,7 @@ class Assessed:
     bands: list[dict[str, Any]]
     utility: list[dict[str, Any]]
     given: Table | None = None
-    """The table itself, if its rows are in memory, as long as the comparison is made."""
+    """The table itself, or rows drawn from it where an engine counts, as long as the comparison is made."""
 
     @property
     def holds(self) -> bool:
@@ -140,8 +140,8 @@ def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) 
         report, results=tuple(replace(r, individual=None, comparison=None, table=None) for r in results)
     )
     found = findings(light.results, report.verdict)
-    here = table if drawn is None else drawn.synthetic
-    return Assessed(candidate.label, light, scores, found, bands, kept, here)
+    here = None if counts_elsewhere(run.options) else table
+    return Assessed(candidate.label, light, scores, found, bands, kept, drawn.synthetic if drawn else here)
 
 
 _Seen = tuple[PeopleSeen, DrawnRows | None]

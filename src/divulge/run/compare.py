@@ -112,8 +112,8 @@ def compare(
         Whether to begin although the comparison is not expected to fit into the memory that this process may use.
     engine
         "duckdb" or "polars" leave the rows of Parquet files where they are, as in `divulge.assess`, one candidate after
-        the other: memory and disk are those of one assessment. Utility and differences of distance, which need every
-        row, are then left out. "auto" and "memory" read all tables.
+        the other: memory and disk are those of one assessment. Utility, which needs every row, is then left out, and
+        distances of candidates are those of rows drawn from each table. "auto" and "memory" read all tables.
     spill
         A folder for what does not fit into memory, as in `divulge.assess`; what is there goes after each table.
     progress

@@ -34,9 +34,10 @@ def paired_distances(run: Assessment, assessed: Sequence[Assessed], labels: Sequ
     labels
         The candidates.
     """
-    if len(labels) < 2:
+    given = [a.given for a in assessed if a.given is not None]
+    if len(labels) < 2 or len(given) < len(assessed):
         return ()
-    stack = stacked([a.given for a in assessed if a.given is not None])
+    stack = stacked(given)
     if run.drawn is None:
         holdout = stack.columns if run.holdout is None else run.holdout.columns
         both = [c for c in run.real.columns if c in stack.columns]
