@@ -17,14 +17,14 @@ from divulge.case.case import build_case
 from divulge.case.code_files import CodeFolder
 from divulge.core.errors import SettingError, SizeError, TableError
 from divulge.measures.catalogue import all_measures
-from divulge.run import asked_elsewhere, compared_fidelity, compared_people
+from divulge.run import asked_elsewhere, compared_people
 from divulge.run import assess as assess_module
 from divulge.run import candidates as candidates_module
-from divulge.run import counted as counted_module
+from divulge.run import drawn_rows as rows_drawn
 from divulge.run.asked_elsewhere import DEFAULT
-from divulge.run.compared_fidelity import drawn_rows
 from divulge.run.compared_people import OTHERS_ASKED, people_of_comparison
 from divulge.run.counted import NO_ROOM, keep_counted
+from divulge.run.drawn_rows import drawn_rows
 from divulge.run.fitting import bytes_of_scores
 from divulge.run.memory import Room
 from divulge.run.options import Attacker, RunOptions
@@ -278,7 +278,7 @@ def no_room(monkeypatch):
     def refused(*_, **__):
         raise SizeError("memory: a test says so")
 
-    monkeypatch.setattr(counted_module, "codes_for_fidelity", refused)
+    monkeypatch.setattr(rows_drawn, "codes_for_fidelity", refused)
 
 
 @pytest.mark.slow
@@ -320,9 +320,9 @@ def test_rows_drawn_are_those_asked_and_no_more_than_there_may_be(tmp_path, monk
     more = build_case(HOLDOUT, REAL, HOLDOUT, engine="polars")
     ask_where_they_are(more, 300, CodeFolder(tmp_path))
     assert drawn_rows(more, RunOptions(engine="polars", people=300), 2).synthetic.n_rows == 400  # everybody is asked
-    monkeypatch.setattr(compared_fidelity, "TOGETHER", 90 * 11)
+    monkeypatch.setattr(rows_drawn, "TOGETHER", 90 * 11)
     assert [t.n_rows for t in drawn_rows(case, RunOptions(engine="polars", people=120), 10).tables] == [90, 90, 90]
-    monkeypatch.setattr(compared_fidelity, "MOST", 70)
+    monkeypatch.setattr(rows_drawn, "MOST", 70)
     assert [t.n_rows for t in drawn_rows(case, RunOptions(engine="polars", people=120), 2).tables] == [70, 70, 70]
 
 

@@ -9,7 +9,7 @@ from divulge.attacks import CATALOGUE
 from divulge.case.cells import n_cells_of
 from divulge.core.errors import SettingError, SizeError
 from divulge.measures.catalogue import all_measures
-from divulge.report.external.known_sentences import SENTENCES
+from divulge.report.external.known_sentences import SENTENCES, is_ours
 from divulge.run import counted as counted_module
 from divulge.run import plan as plan_module
 from divulge.run.counted import NEEDS_ROWS, NO_ROOM
@@ -75,6 +75,22 @@ def test_fidelity_that_does_not_fit_is_left_out_with_a_note_or_refused(tables, m
     with pytest.raises(SizeError, match=r"the codes of [\d,]+ rows need about .* may use 1 MB \(a test says so\)"):
         divulge.fidelity(real, synthetic, holdout=holdout, engine="polars")
     assert divulge.fidelity(real, synthetic, engine="polars", beyond_memory=True).results
+
+
+@pytest.mark.slow
+def test_fidelity_that_does_not_fit_is_measured_on_rows_that_are_drawn(tables, monkeypatch):
+    monkeypatch.setattr(counted_module, "_ROW_OF_FILES", 10**9)
+    monkeypatch.setattr(counted_module, "room", lambda: Room(10**9, 0, "a test says so"))
+    found = []
+    for turned in (False, True):
+        real, synthetic, holdout = ((t.reverse() if turned else t).lazy() for t in tables)
+        report = divulge.assess(
+            real, synthetic, holdout=holdout, engine="polars", people=100, membership=False, targets=["income"]
+        )
+        (note,) = [n for n in report.assessment.notes if n.startswith("fidelity was measured on")]
+        assert "100 + 100 + 100 rows, drawn at random" in note and is_ours(note)
+        found.append([(r.measure, r.value, r.p_value, r.verdict) for r in report.assessment.fidelity])
+    assert found[0] == found[1] and len(found[0]) > 20
 
 
 def test_a_run_whose_distinct_rows_do_not_fit_is_refused_before_it_begins(tables, monkeypatch):

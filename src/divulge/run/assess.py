@@ -36,7 +36,8 @@ from divulge.report.report import Report
 from divulge.run.asked_elsewhere import Rows, check_opened, people_of_engine
 from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import Interrupted
-from divulge.run.counted import check_counted, counts_elsewhere, fidelity_case, gather, keep_counted
+from divulge.run.counted import check_counted, counts_elsewhere, gather, keep_counted
+from divulge.run.drawn_rows import fidelity_case
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
 from divulge.run.fitting import TOO_LARGE, fitting, here, memory_told
 from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, stated

@@ -25,10 +25,10 @@ from divulge.report.model import Utility
 from divulge.report.order import ORDER
 from divulge.report.report import Report
 from divulge.run.assess import assess_with
-from divulge.run.compared_fidelity import DrawnRows, drawn_rows, with_fidelity
 from divulge.run.compared_people import PeopleSeen, check_same_people, people_seen
 from divulge.run.compared_tables import Candidate
 from divulge.run.counted import counts_elsewhere
+from divulge.run.drawn_rows import DrawnRows, drawn_rows
 from divulge.run.options import Attacker, Reading, RunOptions
 from divulge.run.primaries import is_named
 from divulge.stats.rank_intervals import Ranking, rank
@@ -125,7 +125,6 @@ def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) 
     run.people = run.people or people
     if drawn is not None:
         run.drawn = run.drawn or drawn
-        report = with_fidelity(report, drawn, run.attacker, run.options, progress)
     kept = _utility(run, table, reading) if run.utility else []
     report = report.replaced(utility=msgspec.convert(kept, tuple[Utility, ...]))
     results = report.results

@@ -35,10 +35,10 @@ from divulge.run.candidates import (
     rates_alone,
     worst_of,
 )
-from divulge.run.compared_fidelity import drawn_in_words
 from divulge.run.compared_people import check_ranking, people_of_comparison
 from divulge.run.compared_tables import Candidate, listed_candidates, same_columns
 from divulge.run.counted import NO_UTILITY, counts_elsewhere
+from divulge.run.drawn_rows import drawn_in_words
 from divulge.run.fitting import check_comparison, here, memory_told
 from divulge.run.options import Attacker, Reading, RunOptions, attacker_of, listed, stated
 from divulge.run.pareto import MEASURE, Standing, candidate_fidelity, front_of

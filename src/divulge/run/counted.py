@@ -29,7 +29,6 @@ __all__ = [
     "codes_for_fidelity",
     "counted_measures",
     "counts_elsewhere",
-    "fidelity_case",
     "gather",
     "keep_counted",
 ]
@@ -183,17 +182,6 @@ def codes_for_fidelity(case: Case, groups: Sequence[str] = (), *, beyond_memory:
 def bytes_of_fidelity(n_rows: int, wide: int | None) -> int:
     """Return about how many bytes the measures of fidelity take by codes of so many bytes a row; None: in files."""
     return n_rows * (_ROW_OF_FILES if wide is None else wide + _ROW)
-
-
-def fidelity_case(case: Case, plan: Plan, groups: Sequence[str], options: RunOptions) -> Case | None:
-    """Return the case that fidelity is measured on; None where it is not, and a note of the plan says why."""
-    if not options.fidelity:
-        return None
-    try:
-        return codes_for_fidelity(case, groups, beyond_memory=options.beyond_memory)
-    except SizeError:
-        plan.notes.append(NO_ROOM)
-        return None
 
 
 def counted_measures(measures: Sequence[Measure], engine: str, *, named: bool) -> tuple[tuple[Measure, ...], list[str]]:

@@ -192,6 +192,8 @@ _WHOLE = (
     "the tables were counted where they are: attacks that need every row were not made",
     "copies: exact copies alone were counted; near copies and copies of parts of a row need every row",
     "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)",
+    "fidelity was measured on # + # rows, drawn at random: codes of all rows do not fit into memory",
+    "fidelity was measured on # + # + # rows, drawn at random: codes of all rows do not fit into memory",
     "utility was not measured: it needs every row",
     "it needs every row, and the tables are counted where they are",
     "it is about all people, and the distinct rows of what it looks at do not fit into memory",

@@ -1,11 +1,10 @@
-"""Fidelity of candidates that an engine holds: of rows that are drawn from each table, in memory together."""
+"""Fidelity where an engine holds the tables: of all rows by their codes, or of rows that are drawn from each table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -14,16 +13,14 @@ from divulge.case.asked import asked_of
 from divulge.case.case import Case, build_case
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
+from divulge.core.errors import SizeError
 from divulge.core.schema import Schema
-from divulge.measures.result import FidelityResult
-from divulge.report.report import Report
-from divulge.run.budget import Clock
-from divulge.run.counted import NO_ROOM
-from divulge.run.fidelity_in_run import fidelity_in_run
-from divulge.run.options import Attacker, RunOptions
+from divulge.run.counted import NO_ROOM, codes_for_fidelity
+from divulge.run.options import RunOptions
+from divulge.run.plan import Plan
 from divulge.tables.frames import Table, table_of
 
-__all__ = ["MOST", "DrawnRows", "drawn_in_words", "drawn_rows", "with_fidelity"]
+__all__ = ["MOST", "TOGETHER", "DrawnRows", "drawn_in_words", "drawn_rows", "fidelity_case"]
 
 Ints = NDArray[np.int64]
 
@@ -77,7 +74,9 @@ def drawn_rows(case: Case, options: RunOptions, n_tables: int, first: DrawnRows 
     everybody = all(asked.case.n_rows(r) == case.n_rows(r) for r in ("real", "holdout"))
     most = min(MOST, TOGETHER // (n_tables + 1))
     n_synthetic = most if everybody else min(options.sample, most)
-    synthetic = _table(whole, 1, drawn_people(whole, 1, n_synthetic))
+    synthetic = case.cache.once(
+        ("synthetic rows drawn", n_synthetic), lambda: _table(whole, 1, drawn_people(whole, 1, n_synthetic))
+    )  # fmt: skip
     if first is not None:
         return replace(first, synthetic=synthetic, of=n_rows)
     rows = {0: asked.real} if asked.holdout is None else {0: asked.real, 2: asked.holdout}
@@ -118,23 +117,22 @@ def drawn_in_words(first: DrawnRows | None, candidates: Sequence[Table | None]) 
     return [f"differences of distance were measured on {rows} rows of each table, drawn at random"]
 
 
-def with_fidelity(
-    report: Report, drawn: DrawnRows, attacker: Attacker, options: RunOptions,
-    progress: Callable[[str, int, int], None],
-) -> Report:  # fmt: skip
-    """Return a report with the fidelity of the rows drawn, if that of all rows was not measured."""
-    data = report.assessment
-    if not options.fidelity or NO_ROOM not in data.notes:
-        return report
-    case = build_case(*drawn.tables, schema=drawn.schema, seed=options.seed, level=options.level)
-    found = fidelity_in_run(
-        case, models=False, groups=(), targets=attacker.targets, tolerance=options.tolerance,
-        clock=Clock.start(None), progress=progress,
-    )  # fmt: skip
+def fidelity_case(case: Case, plan: Plan, groups: Sequence[str], options: RunOptions) -> Case | None:
+    """Return the case that fidelity is measured on: by codes of all rows, or where these do not fit of rows drawn.
+
+    A note of the plan says which, if not all. None where it is not measured: nobody is asked, or nobody wants it.
+    """
+    if not options.fidelity:
+        return None
+    try:
+        return codes_for_fidelity(case, groups, beyond_memory=options.beyond_memory)
+    except SizeError:
+        drawn = drawn_rows(case, options, 1)
+    if drawn is None:
+        plan.notes.append(NO_ROOM)
+        return None
     rows = " + ".join(f"{t.n_rows:,}" for t in drawn.tables)
-    note = f"fidelity was measured on {rows} rows, drawn at random: codes of all rows do not fit into memory"
-    return report.replaced(
-        fidelity=tuple(msgspec.convert(r.to_dict(), FidelityResult) for r in found.results),
-        fidelity_scope=found.scope,
-        notes=tuple(note if n == NO_ROOM else n for n in data.notes),
+    plan.notes.append(
+        f"fidelity was measured on {rows} rows, drawn at random: codes of all rows do not fit into memory"
     )
+    return build_case(*drawn.tables, schema=drawn.schema, seed=options.seed, level=options.level)
