@@ -1,6 +1,7 @@
 """Membership: worked scores, laws of the label-blind reference, units, bad input."""
 
 import re
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -11,6 +12,8 @@ import divulge
 from divulge.attacks.membership import classifier_score
 from divulge.attacks.membership.known_members import stacked
 from divulge.attacks.membership.scores import EVERY, NINE
+from divulge.case.case import build_case
+from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
 from divulge.core.schema import Column, Schema
 from divulge.stats.intervals import normal_quantile
@@ -455,3 +458,31 @@ def test_a_tree_of_its_sample_is_that_of_all_rows_with_a_weight_of_0_outside(uni
         value = tree.tree_.value[tree.tree_.apply(people[units == 0]), 0]
         assert outside.tolist() == np.flatnonzero(units == 0).tolist()
         assert share.tobytes() == (value[:, 1] / value.sum(axis=1)).tobytes()
+
+
+def test_rows_that_trees_see_are_read_from_a_file_once_and_in_order(tmp_path, monkeypatch):
+    """One tree after the other would read the file again for each where it does not fit into memory."""
+    draw = np.random.default_rng(4)
+    people, synthetic = (pl.DataFrame({c: draw.integers(0, 40, n) for c in "abc"}) for n in (120, 3000))
+    case = build_case(people[:60], synthetic, people[60:])
+    monkeypatch.setattr(classifier_score, "TREES", 3)
+    monkeypatch.setattr(classifier_score, "_SAMPLE", 500)
+    expected, read = classifier_score.classifier_score(case, ("a", "b", "c")), []
+
+    class Watched(np.ndarray):
+        def __getitem__(self, at):
+            if isinstance(at, tuple) and len(at) == 2 and isinstance(at[0], np.ndarray):
+                read.append((at[1], at[0]))
+            return super().__getitem__(at)
+
+    usual = classifier_score.features_of
+    monkeypatch.setattr(classifier_score, "features_of", lambda *of: _with(usual(*of), Watched))
+    case = build_case(people[:60], synthetic, people[60:])
+    case.encoded.spill = Spill(tmp_path)
+    assert classifier_score.classifier_score(case, ("a", "b", "c")).tobytes() == expected.tobytes()
+    assert [column for column, _ in read] == [0, 1, 2]
+    assert all((np.diff(rows) > 0).all() and 500 < len(rows) <= 1500 for _, rows in read)
+
+
+def _with(features, kind):
+    return replace(features, synthetic=features.synthetic.view(kind))

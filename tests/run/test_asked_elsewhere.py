@@ -226,6 +226,20 @@ def test_what_an_engine_has_no_use_for_is_refused(lazy, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_people_whose_values_do_not_fit_into_memory_are_refused(lazy, tmp_path, monkeypatch):
+    """The system would end the process without a word, after the codes of all rows were written."""
+    monkeypatch.setattr(asked_elsewhere, "room", lambda: Room(50_000, 0, "its container has a limit"))
+    with pytest.raises(SizeError, match=r"^memory: about \d+ MB are needed for the values of 240 people, and this process "
+                       r"may use 1 MB \(its container has a limit\)\. hint: ask fewer \(--people\), count alone"):  # fmt: skip
+        divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path, **ASK)
+    assert list(tmp_path.iterdir()) == []
+    begun = []
+    monkeypatch.setattr(asked_elsewhere, "ask_where_they_are", lambda *of: begun.append(of) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path, beyond_memory=True, **ASK)
+    assert begun
+
+
 def test_indices_that_the_disk_does_not_hold_are_refused(tables, tmp_path, monkeypatch):
     monkeypatch.setattr(disk, "free_on_disk", lambda folder: 1000)
     with pytest.raises(SizeError, match=r"^spill: the indices of all rows need about 1 MB of disk, and 1 MB are free"):

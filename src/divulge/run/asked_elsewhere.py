@@ -10,7 +10,7 @@ from divulge.case.asked import ask_where_they_are
 from divulge.case.case import Case
 from divulge.case.code_files import CodeFolder, bytes_of_codes, free_on_disk
 from divulge.case.spill import Spill
-from divulge.core.errors import SettingError
+from divulge.core.errors import SettingError, SizeError
 from divulge.run.disk import check_disk, on_disk, on_disk_at_most
 from divulge.run.memory import in_bytes, room
 from divulge.run.options import NOBODY, RunOptions
@@ -135,6 +135,8 @@ class Rows:
             return options
         if not any(CATALOGUE[t.attack].sampled for t in plan.tasks):
             return replace(options, people=NOBODY)
+        if not options.beyond_memory:
+            _check_people(case, options.sample)
         codes = bytes_of_codes(case.encoded, case.columns)
         told = on_disk(case, plan.attacks, options, codes)
         free = check_disk(told, options)
@@ -154,6 +156,19 @@ class Rows:
         """Remove the files."""
         for folder in filter(None, (self.folder, self.engine)):
             folder.remove()
+
+
+def _check_people(case: Case, people: int) -> None:
+    """Raise a `SizeError` where the values of the people asked do not fit into memory, whatever else is made."""
+    there = room()
+    asked = sum(min(people, case.n_rows(role)) for role in ("real", "holdout"))
+    needed = BYTES_OF_A_VALUE * asked * len(case.schema.usable())
+    if there is not None and needed > there.free:
+        raise SizeError(
+            f"memory: about {in_bytes(needed)} are needed for the values of {asked:,} people, and this process may use "
+            f"{in_bytes(there.free)} ({there.why}). hint: ask fewer (--people), count alone (--people none), leave "
+            "columns out (--ignore), or begin nevertheless (--beyond-memory)."
+        )
 
 
 def _leave_out_beyond(asked: Case, plan: Plan) -> None:

@@ -6,7 +6,7 @@ lacks the person's unit, so that out-of-bag is leave-one-out without a second fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -20,6 +20,8 @@ __all__ = ["NAME", "classifier_score"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_Rows = Callable[[Ints], NDArray[np.float32]]
+"""Gives the rows of some places."""
 
 NAME = "classifier"
 TREES = 120
@@ -46,10 +48,13 @@ def classifier_score(case: Case, columns: tuple[str, ...]) -> Floats:
     n = len(order)
     total, times = np.zeros(n), np.zeros(n)
 
-    def rows(places: Ints) -> NDArray[np.float32]:
-        return synthetic[of_synthetic[places]].astype(np.float32)
-
-    for outside, share in _trees(people, unit, rows, len(of_synthetic), case.rng("membership classifier")):
+    seeds = _seeds(n, case.rng("membership classifier"))
+    if features.spill is None:
+        rows = _read_each(synthetic, of_synthetic)
+    else:
+        n_units, m = int(unit.max()) + 1, len(of_synthetic)
+        rows = _read_once(synthetic, of_synthetic, (_drawn(seed, n_units, m)[1] for seed in seeds))
+    for outside, share in _trees(people, unit, rows, len(of_synthetic), seeds):
         total[outside] += share
         times[outside] += 1
     score = np.divide(total, times, out=np.full(n, 0.5), where=times > 0)
@@ -61,9 +66,9 @@ def classifier_score(case: Case, columns: tuple[str, ...]) -> Floats:
 def _trees(
     people: NDArray[np.float32],
     unit: Ints,
-    synthetic: Callable[[Ints], NDArray[np.float32]],
+    synthetic: _Rows,
     n_synthetic: int,
-    rng: np.random.Generator,
+    seeds: Sequence[int],
 ) -> Iterator[tuple[Ints, Floats]]:
     """Yield for each tree the people outside its sample and the share of "synthetic" in their leaves.
 
@@ -74,9 +79,8 @@ def _trees(
     def grown(seed: int) -> tuple[Ints, Floats]:
         from sklearn.tree import DecisionTreeClassifier
 
-        draw = np.random.default_rng(seed)
-        units = np.bincount(draw.integers(0, n_units, min(n_units, _SAMPLE)), minlength=n_units)[unit]
-        places, rows = np.unique(draw.integers(0, n_synthetic, min(n_synthetic, _SAMPLE)), return_counts=True)
+        drawn, places, rows = _drawn(seed, n_units, n_synthetic)
+        units = np.bincount(drawn, minlength=n_units)[unit]
         inside = np.flatnonzero(units)
         weight = np.concatenate([units[inside] / units.sum(), rows / rows.sum()]) * units.sum()
         y = np.repeat([0.0, 1.0], [len(inside), len(places)])
@@ -86,12 +90,44 @@ def _trees(
         value = tree.tree_.value[tree.tree_.apply(people[outside]), 0]
         return outside, value[:, 1] / value.sum(axis=1)
 
-    seeds = [int(s) for s in rng.integers(2**31, size=TREES if n <= _MOST_ROWS else _FEWER_TREES)]
     if n + n_synthetic < _THREADS_FROM:
         yield from map(grown, seeds)
         return
     with ThreadPoolExecutor() as pool:
         yield from pool.map(grown, seeds)
+
+
+def _seeds(n_people: int, rng: np.random.Generator) -> list[int]:
+    """Return the seed of each tree."""
+    return [int(s) for s in rng.integers(2**31, size=TREES if n_people <= _MOST_ROWS else _FEWER_TREES)]
+
+
+def _drawn(seed: int, n_units: int, n_synthetic: int) -> tuple[Ints, Ints, Ints]:
+    """Return the units of a tree's sample, the places of its synthetic rows, ascending, and how often each is drawn."""
+    draw = np.random.default_rng(seed)
+    units = draw.integers(0, n_units, min(n_units, _SAMPLE))
+    places, times = np.unique(draw.integers(0, n_synthetic, min(n_synthetic, _SAMPLE)), return_counts=True)
+    return units, places, times
+
+
+def _read_each(synthetic: Floats, order: Ints) -> _Rows:
+    """Return what gives the rows of some places of an order."""
+    return lambda some: synthetic[order[some]].astype(np.float32)
+
+
+def _read_once(synthetic: Floats, order: Ints, places: Iterable[Ints]) -> _Rows:
+    """Return what gives the rows of some places of an order; the rows of all trees are read from the file at once.
+
+    They are read column by column and in ascending order: tree by tree, in any order, each page of the file would be
+    read again for each tree where the file does not fit into memory.
+    """
+    every = np.unique(np.concatenate(list(places)))
+    numbers = order[every]
+    ascending = np.argsort(numbers)
+    rows = np.empty((len(every), synthetic.shape[1]), dtype=np.float32)
+    for j in range(rows.shape[1]):
+        rows[ascending, j] = synthetic[numbers[ascending], j]
+    return lambda some: rows[np.searchsorted(every, some)]
 
 
 def _mean_of_equals(score: Floats, same: Ints) -> Floats:
