@@ -80,8 +80,9 @@ def test_the_folder_is_private_and_has_the_bytes_that_are_told(tables, tmp_path)
 
 
 def test_no_room_and_no_folder_are_told(tables, tmp_path, monkeypatch):
-    with pytest.raises(SettingError, match="spill: no such folder"):
-        CodeFolder(tmp_path / "nowhere")
+    for nowhere in (tmp_path / "nowhere", "", " "):
+        with pytest.raises(SettingError, match="spill: no such folder"):
+            CodeFolder(nowhere)
     case = build_case(*tables, engine="polars")
     monkeypatch.setattr(code_files.CodeFolder, "free", property(lambda self: 10_000))
     with pytest.raises(SizeError, match=r"spill: the codes of all rows need 1.1e-05 GB of disk"):

@@ -17,13 +17,14 @@ from divulge.case.case import build_case
 from divulge.case.code_files import CodeFolder
 from divulge.core.errors import SettingError, SizeError, TableError
 from divulge.measures.catalogue import all_measures
+from divulge.report.comparison.prose import STANDING
 from divulge.run import asked_elsewhere, compared_people
 from divulge.run import assess as assess_module
 from divulge.run import candidates as candidates_module
 from divulge.run import drawn_rows as rows_drawn
 from divulge.run.asked_elsewhere import DEFAULT
 from divulge.run.compared_people import OTHERS_ASKED, people_of_comparison
-from divulge.run.counted import NO_ROOM, keep_counted
+from divulge.run.counted import COUNTED, EXACT_ALONE, NO_ROOM, NO_UTILITY, keep_counted
 from divulge.run.drawn_rows import drawn_rows
 from divulge.run.fitting import bytes_of_scores
 from divulge.run.memory import Room
@@ -212,7 +213,9 @@ def test_a_candidate_that_lacks_a_column_or_fails_leaves_the_others(tmp_path):
     )
     assert [f["label"] for f in found.failed] == ["none"] and len(found.order) == 2
     assert found.data["notes"][0] == "1 column that not all tables have were left out for all: income"
-    assert any(n.startswith("utility was not measured") for n in found.data["notes"])
+    assert set(found.data["notes"]) >= {COUNTED, EXACT_ALONE, NO_UTILITY}
+    told = " ".join(repr(found).split())  # the terminal says what was left out of this comparison
+    assert all(f"Note: {n}" in told for n in found.data["notes"] if n not in STANDING) and "No model was" not in told
     copies = next(a for a in found.data["attacks"] if a["attack"] == "copies")
     assert copies["candidates"][0]["members"] == 0.2
     found.write(tmp_path / "out")

@@ -6,7 +6,9 @@ import report_helpers
 
 import divulge
 from divulge.attacks import CATALOGUE
+from divulge.case.case import build_case
 from divulge.case.cells import n_cells_of
+from divulge.case.preconditions import check_all
 from divulge.core.errors import SettingError, SizeError
 from divulge.measures.catalogue import all_measures
 from divulge.report.external.known_sentences import SENTENCES, is_ours
@@ -14,6 +16,7 @@ from divulge.run import counted as counted_module
 from divulge.run import plan as plan_module
 from divulge.run.counted import NEEDS_ROWS, NO_ROOM
 from divulge.run.memory import Room
+from divulge.tables.readers import opened
 
 KEYS = {"keys": ["age", "job"], "targets": ["income"], "jobs": 1, "people": "none"}
 
@@ -149,6 +152,20 @@ def test_key_sets_are_searched_where_scores_of_the_tests_fit(tables, monkeypatch
     report, notes = told()
     assert {(r.attack, r.variant) for r in report.results} == {("copies", "exact")}
     assert any(n.startswith("no key set was searched for: too many people") and n in SENTENCES for n in notes)
+
+
+def test_cells_moved_between_rows_are_not_called_the_same_table():
+    real, moved = (pl.DataFrame({"a": [0, 0, 1, 1], "b": b}) for b in ([0, 0, 1, 1], [1, 1, 0, 0]))
+
+    def told(*tables):
+        checks = check_all(build_case(*tables))
+        return [c.detail for c in checks if c.check == "different tables"]
+
+    (counts,) = told(*(opened(t.lazy(), role, (), "polars") for t, role in ((real, "real"), (moved, "synthetic"))))
+    assert counts.startswith("real and synthetic have each value of each column equally often") and "moved" in counts
+    assert not told(real, moved) and told(real, real[::-1]) == [
+        "real and synthetic are the same table: were the files mixed up?"
+    ]
 
 
 @pytest.mark.parametrize("option", [{"positive_control": 0.1}, {"fidelity_models": True}])

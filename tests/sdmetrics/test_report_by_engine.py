@@ -23,7 +23,8 @@ PROPERTIES = ("Column Shapes", "Column Pair Trends")
 KINDS = {
     "gap": "numerical", "age": "numerical", "pay": "numerical", "day": "datetime", "written": "datetime",
     "job": "categorical", "zip": "categorical", "known": "boolean", "whole": "categorical", "one": "numerical",
-    "endless": "numerical", "rare": "numerical", "empty": "categorical", "id": "id", "note": "text",
+    "endless": "numerical", "rare": "numerical", "empty": "categorical", "id": "id", "note": "text", "yes": "numerical",
+    "^a.*$": "categorical", "*": "categorical",
 }  # fmt: skip
 METADATA = {"columns": {name: {"sdtype": kind} for name, kind in KINDS.items()}}
 METADATA["columns"]["written"]["datetime_format"] = "%d/%m/%Y"
@@ -51,6 +52,9 @@ def messy(seed, n=N):
             "empty": pl.Series([None] * n, dtype=pl.String),
             "id": np.arange(n),
             "note": [f"note {i}" for i in range(n)],
+            "yes": age + rng.normal(0, 20, n) > 50,
+            "^a.*$": rng.choice(["x", "y"], n),  # a pattern to polars
+            "*": rng.choice(["x", "y"], n),
         }
     )
 
@@ -100,6 +104,15 @@ def test_an_engine_gives_the_bytes_of_memory(folder, engine, thresholds):
     parts = report(*thresholds)  # in another order of rows
     parts.generate_in(engine, folder / "real parts", folder / "synthetic parts", METADATA)
     assert rows(parts) == wanted
+
+
+def test_durations_are_told_apart():
+    real, synthetic = (pl.LazyFrame({"span": pl.Series(n, dtype=pl.Duration)}) for n in ([1, 1, 2], [1, 2, 2]))
+    metadata = {"columns": {"span": {"sdtype": "categorical"}}}
+    made, other = QualityReport(), QualityReport()
+    made.generate_in("polars", real, synthetic, metadata)
+    other.generate(real.collect(), synthetic.collect(), metadata, verbose=False)
+    assert rows(made) == rows(other) and made.get_score() == pytest.approx(2 / 3)
 
 
 @pytest.mark.slow

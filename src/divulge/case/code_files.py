@@ -70,7 +70,7 @@ def check_parent(parent: str | Path | None) -> Path:
     if parent is None:
         return Path(tempfile.gettempdir())
     place = Path(parent)
-    if not place.is_dir():
+    if not str(parent).strip() or not place.is_dir():  # "" would be the current folder
         raise SettingError("spill: no such folder. hint: name one that exists, with room for all codes.")
     if not os.access(place, os.W_OK | os.X_OK):
         raise SettingError(_UNWRITABLE)

@@ -25,6 +25,8 @@ where strangers are too much like members, which hides an excess and makes none.
 CRITICAL = ("different tables", "no overlap", "units apart", *INVALIDATING)
 """Checks that must hold for members and strangers to be comparable."""
 
+_SAME = "are the same table"
+_ALIKE = "have each value of each column equally often (they are one table, or cells were moved between rows)"
 _SMALL = 100  # rows of a table below which most answers are unsure; start value, not calibrated
 
 
@@ -122,7 +124,7 @@ def _identical(case: Case) -> Check | None:
     ]
     if not same:
         return None
-    told = "; ".join(f"{a} and {b} are the same table" for a, b in same)
+    told = "; ".join(f"{a} and {b} {_SAME if case.in_memory else _ALIKE}" for a, b in same)
     return Check(check="different tables", ok=False, detail=f"{told}: were the files mixed up?")
 
 

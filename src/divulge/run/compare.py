@@ -22,7 +22,7 @@ from divulge.core.errors import DivulgeError, SizeError
 from divulge.core.result import number
 from divulge.core.schema import Schema, column_names
 from divulge.report.comparison.model import CandidateFidelity, FidelityPair
-from divulge.report.comparison.prose import Placed, apart_in_words, order_in_words, some
+from divulge.report.comparison.prose import STANDING, Placed, apart_in_words, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.report import Report
@@ -37,7 +37,7 @@ from divulge.run.candidates import (
 )
 from divulge.run.compared_people import check_ranking, people_of_comparison
 from divulge.run.compared_tables import Candidate, listed_candidates, same_columns
-from divulge.run.counted import NO_UTILITY, counts_elsewhere
+from divulge.run.counted import COUNTED, EXACT_ALONE, NO_UTILITY, counts_elsewhere
 from divulge.run.drawn_rows import drawn_in_words
 from divulge.run.fitting import check_comparison, here, memory_told
 from divulge.run.options import Attacker, Reading, RunOptions, attacker_of, listed, stated
@@ -200,7 +200,8 @@ def _prepared(
     run = Assessment(
         real, holdout, attacker, reading, options, utility and not elsewhere, len(found.tables), found.failed
     )  # fmt: skip
-    return run, found.tables, [*found.notes, *notes, *[NO_UTILITY] * (elsewhere and utility)]
+    counted = [COUNTED, EXACT_ALONE, *[NO_UTILITY] * utility] if elsewhere else []
+    return run, found.tables, [*found.notes, *notes, *counted]
 
 
 def _each_assessed(run: Assessment, tables: Sequence[Candidate], progress: Progress) -> list[Assessed]:
@@ -453,26 +454,6 @@ def _not_compared(assessed: Sequence[Assessed], ranked: Ranked | None) -> list[d
 
 
 def _notes(assessed: Sequence[Assessed], labels: Sequence[str]) -> list[str]:
-    sizes = {name: sum(a.label == name for a in assessed) for name in labels}
-    notes = ["No model was trained for inference: it takes most of the time, and the other ways see the same leaks."]
-    if any(n == 1 for n in sizes.values()):
-        notes.append(
-            "Of a candidate with one table, the statement is about this table. Another table of the same generator may "
-            "have another risk; give several (LABEL=PATH more than once) to speak about the generator."
-        )
-    if any(n > 1 for n in sizes.values()):
-        notes.append(
-            "Of a candidate with several tables, the statement is about the mean of fresh ones. Its limits assume that "
-            "risk varies normally between tables; where a table leaks either much or nothing, limits from two to four "
-            "tables miss that mean more often than they say."
-        )
-        notes.append(
-            "The verdict on a candidate with several tables is the worst of theirs. Each is made at the level on its "
-            "own, so that with more tables a false finding is more likely."
-        )
-    if any(1 < n < 5 for n in sizes.values()):
-        notes.append(
-            "Two to four tables of a generator tell little about how its tables vary, so that its limits are wide; "
-            "five or more narrow them."
-        )
-    return notes
+    sizes = [sum(a.label == name for a in assessed) for name in labels]
+    there = (True, any(n == 1 for n in sizes), *[any(n > 1 for n in sizes)] * 2, any(1 < n < 5 for n in sizes))
+    return [note for note, told in zip(STANDING, there, strict=True) if told]

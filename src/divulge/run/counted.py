@@ -20,6 +20,8 @@ from divulge.run.plan import Plan
 from divulge.tables.counting import COUNTING, narrowest
 
 __all__ = [
+    "COUNTED",
+    "EXACT_ALONE",
     "NEEDS_ROWS",
     "NO_ROOM",
     "NO_ROOM_TO_COUNT",
@@ -35,7 +37,7 @@ __all__ = [
 
 NEEDS_ROWS = "it needs every row, and the tables are counted where they are"
 COUNTED = "the tables were counted where they are: attacks that need every row were not made"
-_PART = "copies: exact copies alone were counted; near copies and copies of parts of a row need every row"
+EXACT_ALONE = "copies: exact copies alone were counted; near copies and copies of parts of a row need every row"
 NO_UTILITY = "utility was not measured: it needs every row"
 NO_ROOM = "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)"
 NO_ROOM_TO_COUNT = "it is about all people, and the distinct rows of what it looks at do not fit into memory"
@@ -76,7 +78,7 @@ def keep_counted(plan: Plan, options: RunOptions) -> None:
     kept = {t.attack for t in tasks}
     plan.leave_out({name: NEEDS_ROWS for name in dict.fromkeys(plan.attacks) if name not in kept})
     plan.tasks, plan.described = tasks, []
-    plan.notes += [COUNTED, *([_PART] if "copies" in kept else [])]
+    plan.notes += [COUNTED, *([EXACT_ALONE] if "copies" in kept else [])]
     plan.notes += [NO_UTILITY] if options.utility else []
 
 

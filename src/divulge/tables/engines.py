@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
+from polars.selectors import by_name
 
 from divulge.core.errors import SettingError, TableError
 from divulge.core.result import tidy
@@ -281,8 +282,9 @@ def _schema(file: Path, role: str) -> dict[str, Any]:
 def _scanned(files: Sequence[Path], path: str | PathLike[str]) -> pl.LazyFrame:
     """Return the rows of Parquet files, with the columns that their folders name, under the names c0, c1, ..."""
     names = list(_schema(files[0], "")) + [c for c in in_names(files[0], path) if c not in _schema(files[0], "")]
+    chosen = by_name(names)  # polars takes a name such as "^a$", or "*", for a pattern elsewhere
     parts = [
-        pl.scan_parquet(f, glob=False, hive_partitioning=False).with_columns(**in_names(f, path)).select(names)
+        pl.scan_parquet(f, glob=False, hive_partitioning=False).with_columns(**in_names(f, path)).select(chosen)
         for f in files
     ]
     return pl.concat(parts).rename({name: f"c{i}" for i, name in enumerate(names)})

@@ -11,6 +11,7 @@ from divulge.report.model import Sampling
 from divulge.report.prose.sampled import sample_in_words
 
 __all__ = [
+    "STANDING",
     "Placed",
     "apart_in_words",
     "asked_in_words",
@@ -19,6 +20,20 @@ __all__ = [
     "order_in_words",
     "some",
 ]
+
+STANDING = (
+    "No model was trained for inference: it takes most of the time, and the other ways see the same leaks.",
+    "Of a candidate with one table, the statement is about this table. Another table of the same generator may "
+    "have another risk; give several (LABEL=PATH more than once) to speak about the generator.",
+    "Of a candidate with several tables, the statement is about the mean of fresh ones. Its limits assume that "
+    "risk varies normally between tables; where a table leaks either much or nothing, limits from two to four "
+    "tables miss that mean more often than they say.",
+    "The verdict on a candidate with several tables is the worst of theirs. Each is made at the level on its "
+    "own, so that with more tables a false finding is more likely.",
+    "Two to four tables of a generator tell little about how its tables vary, so that its limits are wide; "
+    "five or more narrow them.",
+)
+"""Notes that follow from how many tables a candidate has, not from what this comparison left out."""
 
 _NEAREST = {
     "excess found": "rows lie nearer to members than to strangers",

@@ -9,7 +9,7 @@ from typing import Any
 from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.comparison.model import Attack, Band, Candidate, CandidateTable, Cell, Comparison, TwoByTwo, Worst
-from divulge.report.comparison.prose import asked_in_words
+from divulge.report.comparison.prose import STANDING, asked_in_words
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.markdown import escaped, section_of, table_of
 from divulge.report.documents.terminal import clean
@@ -282,6 +282,7 @@ def _parts(data: Comparison) -> list[Any]:
         parts.append(_kept(data))
     if data.not_compared:
         parts.append(Text("Not ranked: " + ", ".join(n.what for n in data.not_compared) + "."))
+    parts += [Text(f"Note: {clean(note)}") for note in data.notes if note not in STANDING]
     return parts
 
 

@@ -49,7 +49,7 @@ def grid_of(values: NDArray[Any]) -> Grid | None:
     >>> grid_of(np.array([1, 2, 4]))
     Grid(middle=2.5, half=1.5)
     """
-    if values.dtype.kind not in "iuf" or not len(values):
+    if values.dtype.kind not in "biuf" or not len(values):
         return None
     low, high = float(values.min()), float(values.max())
     half = high / 2 - low / 2

@@ -163,7 +163,9 @@ def _hashes(values: pl.Series, salt: int) -> Hashes:
         values = values + 0.0  # -0.0 is 0.0
     elif values.dtype.is_nested():
         values = pl.Series([None if v is None else repr(v) for v in values.to_list()], dtype=pl.String)
+    elif values.dtype.is_temporal():
+        values = values.to_physical()  # of durations there is no text
     else:
         values = values.cast(pl.String, strict=False)
-    ranks = values.rank("dense").fill_null(0).to_numpy()
+    ranks = values.alias("").rank("dense").fill_null(0).to_numpy()
     return value_hashes(ranks.astype(np.uint64), salt)
