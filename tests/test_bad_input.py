@@ -112,6 +112,7 @@ def test_each_error_has_a_hint():
         "(_NONE)",
         "(_CHANGED)",
         "(_UNWRITABLE)",
+        "(OTHERS_ASKED)",
     )  # these repeat a message that has one
     assert [t for t in told if "hint: " not in t and not any(e in t for e in elsewhere)] == []
 

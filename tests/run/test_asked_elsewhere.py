@@ -192,7 +192,7 @@ def test_files_are_removed_whatever_happens(lazy, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_what_does_not_fit_is_left_out_and_listed(lazy, monkeypatch):
-    monkeypatch.setattr(asked_elsewhere, "room", lambda: Room(1000, 0, "a test says so"))
+    monkeypatch.setattr(asked_elsewhere, "room", lambda: Room(200_000, 0, "a test says so"))
     monkeypatch.setattr(counted_module, "room", lambda: Room(1000, 0, "a test says so"))
     report = divulge.assess(*lazy[:2], holdout=lazy[2], **ASK)
     listed = {o.attack: o.why for o in report.assessment.not_run}

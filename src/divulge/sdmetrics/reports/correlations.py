@@ -29,6 +29,7 @@ ROWS_AT_ONCE = 2**14
 _BITS = 18  # of a part of a number of steps
 _STEPS = 2.0**53  # from the middle of the range to its ends
 _SMALLEST, _LARGEST = 1e-125, 1e150  # half of a range: beyond, squares of float64 fail, as in SDMetrics
+_FAR = 1e10  # middle, in halves of the range: beyond, the mean of float64 is off, as in SDMetrics
 _ROWS_IN_INT64 = 2**26  # rows whose sums fit into int64
 _LEFT = 1e-4
 """Share of a column's squares that must be left where another column has a value; with less, digits are lost."""
@@ -53,7 +54,8 @@ def grid_of(values: NDArray[Any]) -> Grid | None:
         return None
     low, high = float(values.min()), float(values.max())
     half = high / 2 - low / 2
-    return Grid(low / 2 + high / 2, half) if _SMALLEST < half < _LARGEST else None
+    middle = low / 2 + high / 2
+    return Grid(middle, half) if _SMALLEST < half < _LARGEST and abs(middle) < _FAR * half else None
 
 
 def steps(values: NDArray[Any], grid: Grid) -> Floats:

@@ -29,7 +29,6 @@ __all__ = ["counted_inputs", "described"]
 Progress = Callable[[str, int, int], None]
 
 _COMPARED = (*CONTINUOUS, *DISCRETE)
-_ONE_TABLE = "engine: it counts one table, and the metadata describe {}. hint: name the metadata of that table."
 
 
 def described(metadata: Any, real: Table, missing: Sequence[str] = ()) -> Any:
@@ -58,7 +57,9 @@ def described(metadata: Any, real: Table, missing: Sequence[str] = ()) -> Any:
         metadata = metadata if "tables" in metadata else {"tables": {"table": metadata}}
     n = len(metadata.tables if isinstance(metadata, RelationalSchema) else metadata["tables"])
     if n != 1:
-        raise SettingError(_ONE_TABLE.format(f"{n} tables"))
+        raise SettingError(
+            f"engine: it counts one table, and the metadata describe {n} tables. hint: name the metadata of that table."
+        )
     return metadata
 
 
