@@ -445,8 +445,9 @@ def test_a_tree_of_its_sample_is_that_of_all_rows_with_a_weight_of_0_outside(uni
     rng = np.random.default_rng(2)
     people, synthetic = rng.integers(0, 9, (60, 3)).astype(np.float32), rng.integers(0, 9, (50, 3)).astype(np.float32)
     of_unit = np.arange(60) // (2 if unit else 1)
-    found = list(classifier_score._trees(people, of_unit, lambda p: synthetic[p], 50, np.random.default_rng(7)))
-    seeds = np.random.default_rng(7).integers(2**31, size=4).tolist()
+    seeds = classifier_score._seeds(60, np.random.default_rng(7))
+    assert seeds == np.random.default_rng(7).integers(2**31, size=4).tolist()
+    found = list(classifier_score._trees(people, of_unit, lambda p: synthetic[p], 50, seeds))
     n_units = int(of_unit.max()) + 1
     for (outside, share), seed in zip(found, seeds, strict=True):
         draw = np.random.default_rng(seed)

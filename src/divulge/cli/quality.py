@@ -14,7 +14,6 @@ from divulge.cli.options import FILE, engine_option, names
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, printed, progress_shown, say
 from divulge.core.errors import SettingError
-from divulge.tables.counting import COUNTING
 
 if TYPE_CHECKING:
     from divulge.cli.quality_inputs import Inputs
@@ -158,6 +157,7 @@ def _check(kind: _Kind, parts: Sequence[str], options: dict[str, Any]) -> None:
 def _inputs(kind: _Kind, options: dict[str, Any]) -> Inputs:
     """Return the tables and the metadata; with an engine the tables are where they were."""
     from divulge.cli.quality_inputs import check_memory, counted_inputs, read_inputs
+    from divulge.tables.counting import COUNTING
 
     real, synthetic, schema_file, tables, missing = (
         options[name] for name in ("real", "synthetic", "schema_file", "tables", "missing")
@@ -176,6 +176,7 @@ def _generate(
 ) -> None:
     from divulge.sdmetrics.reports import QualityReport
     from divulge.sdmetrics.reports.details import is_own
+    from divulge.tables.counting import COUNTING
 
     tables, engine = (inputs.real, inputs.synthetic, inputs.metadata), options.get("engine")
     try:
