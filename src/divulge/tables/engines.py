@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
-from polars.selectors import by_name
 
 from divulge.core.errors import SettingError, TableError
 from divulge.core.result import tidy
@@ -88,7 +87,7 @@ def counted(native: Any, role: str, engine: str) -> Table:
     """
     if engine == "polars" and isinstance(native, pl.LazyFrame):
         raw = answered(role, lambda: native.collect_schema().names())
-        named = native.rename({name: f"c{i}" for i, name in enumerate(raw)})
+        named = native.rename({name: f"c{i}" for i, name in enumerate(raw)}.__getitem__)
         return _table(role, raw, lambda: PolarsCounts(named))
     table = table_of(native, role)
     if table.counting is not None:
@@ -282,12 +281,17 @@ def _schema(file: Path, role: str) -> dict[str, Any]:
 def _scanned(files: Sequence[Path], path: str | PathLike[str]) -> pl.LazyFrame:
     """Return the rows of Parquet files, with the columns that their folders name, under the names c0, c1, ..."""
     names = list(_schema(files[0], "")) + [c for c in in_names(files[0], path) if c not in _schema(files[0], "")]
-    chosen = by_name(names)  # polars takes a name such as "^a$", or "*", for a pattern elsewhere
+    inner = {name: f"c{i}" for i, name in enumerate(names)}
+    # renamed by a function and then selected: polars takes a name such as "^a$", or "*", for a pattern, and old ones
+    # do so in `rename` too
     parts = [
-        pl.scan_parquet(f, glob=False, hive_partitioning=False).with_columns(**in_names(f, path)).select(chosen)
-        for f in files
+        pl.scan_parquet(file, glob=False, hive_partitioning=False)
+        .with_columns(**in_names(file, path))
+        .rename(lambda name: inner.get(name, name))
+        .select(list(inner.values()))
+        for file in files
     ]
-    return pl.concat(parts).rename({name: f"c{i}" for i, name in enumerate(names)})
+    return pl.concat(parts)
 
 
 def _stacked(files: Sequence[Path], path: str | PathLike[str]) -> str:

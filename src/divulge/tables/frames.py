@@ -185,9 +185,9 @@ def collect_some(table: Table, rows: Sequence[tuple[int, int]]) -> Table:
         some = nw.from_native(pl.concat([native.slice(first, n) for first, n in rows]))
     elif some.implementation.is_duckdb():  # one pass
         there = " or ".join(f"divulge_i between {first + 1} and {first + n}" for first, n in rows)
-        numbered = "select *, row_number() over () as divulge_i from divulge_rows"
-        query = f"select * exclude (divulge_i) from ({numbered}) where {there} order by divulge_i"
-        some = nw.from_native(native.query("divulge_rows", query))
+        # no `query`: of old versions it makes a view in the base, which may be read-only
+        numbered = native.project("*, row_number() over () as divulge_i")
+        some = nw.from_native(numbered.filter(there).order("divulge_i").project("* exclude (divulge_i)"))
     else:
         some = some.head(sum(n for _, n in rows))
     frame = _run(some, table.role)
