@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,10 +46,15 @@ def pair_rows(table: TableData, pairs: Sequence[Pair], thresholds: Thresholds) -
     """
     chosen = [p for p in pairs if all(sdtype(table, name) in (*CONTINUOUS, *DISCRETE) for name in p)]
     prepared = Prepared(table)
-    counted = [p for p in chosen if not all(is_continuous(table, name) for name in p)]
-    numbers = list(dict.fromkeys(name for p in chosen if p not in counted for name in p))
+    counted: list[Pair] = []
+    numbers: dict[Hashable, None] = {}
+    for pair in chosen:
+        if all(is_continuous(table, name) for name in pair):
+            numbers |= dict.fromkeys(pair)
+        else:
+            counted.append(pair)
     if isinstance(table, CountedTable):
-        contingencies, known = counted_pairs(table, prepared, counted, numbers, thresholds.association)
+        contingencies, known = counted_pairs(table, prepared, counted, list(numbers), thresholds.association)
     else:
         contingencies = _contingencies(prepared, counted, thresholds.association)
         known = correlations(prepared.all_columns(numbers))
