@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.encoded import EncodedTables
-from divulge.core.hashing import code_hashes, value_hashes
+from divulge.core.hashing import code_hashes, looked_up_hashes, value_hashes
 from divulge.kernels.counts.contingency import ContingencyTable, count
 from divulge.tables.counting import narrowest
 
@@ -87,11 +87,11 @@ def matched_people(case: Case, columns: Sequence[str]) -> list[NDArray[np.bool_]
     names, people = sorted(columns), case.encoded.people
     each = [[case.codes(c, binned=False)[i] for c in names] for i in range(len(case.tables))]
     of_codes = [value_hashes(np.arange(case.n_codes(c, binned=False), dtype=np.uint64), j) for j, c in enumerate(names)]
-    hashes = [_summed(of_codes, each[i]) for i in people]
+    hashes = [looked_up_hashes(of_codes, each[i]) for i in people]
     known = np.unique(np.concatenate(hashes))
     synthetic = np.full(len(known), -1)  # a row of each hash
     for first in range(0, len(each[1][0]), _HASHED):
-        own = _summed(of_codes, [c[first : first + _HASHED] for c in each[1]])
+        own = looked_up_hashes(of_codes, [c[first : first + _HASHED] for c in each[1]])
         place = np.minimum(np.searchsorted(known, own), len(known) - 1)
         rows = np.flatnonzero(known[place] == own)
         synthetic[place[rows]] = first + rows
@@ -105,14 +105,6 @@ def matched_people(case: Case, columns: Sequence[str]) -> list[NDArray[np.bool_]
         equal = np.zeros(len(own), dtype=np.bool_)
         equal[maybe[same]] = True
         out.append(equal)
-    return out
-
-
-def _summed(of_codes: Sequence[NDArray[np.uint64]], columns: Sequence[Codes]) -> NDArray[np.uint64]:
-    """Return the hash of each row from those of the codes of its columns."""
-    out = np.zeros(len(columns[0]), dtype=np.uint64)
-    for hashes, codes in zip(of_codes, columns, strict=True):
-        out += hashes[codes]
     return out
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["code_hashes", "once", "row_hashes", "value_hashes"]
+__all__ = ["code_hashes", "looked_up_hashes", "once", "row_hashes", "value_hashes"]
 
 Hashes = NDArray[np.uint64]
 
@@ -34,6 +34,28 @@ def code_hashes(columns: Sequence[NDArray[Any]]) -> Hashes:
     hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for j, codes in enumerate(columns):
         hashes += value_hashes(codes.astype(np.uint64), j)
+    return hashes
+
+
+def looked_up_hashes(of_codes: Sequence[Hashes], columns: Sequence[NDArray[Any]]) -> Hashes:
+    """Return a 64-bit hash of each row: the sum of the hashes of its codes, looked up.
+
+    Parameters
+    ----------
+    of_codes
+        For each column the hash of each of its codes.
+    columns
+        The codes of the rows.
+
+    Examples
+    --------
+    >>> one = np.array([3, 5], dtype=np.uint64)
+    >>> looked_up_hashes([one, one], [np.array([0, 1]), np.array([1, 1])]).tolist()
+    [8, 10]
+    """
+    hashes = np.zeros(len(columns[0]), dtype=np.uint64)
+    for own, codes in zip(of_codes, columns, strict=True):
+        hashes += own.take(codes)
     return hashes
 
 

@@ -39,7 +39,7 @@ __all__ = [
 
 TOO_LARGE = "all people do not fit into memory, so that a sample is asked (--people all asks everybody)"
 _FEWER_COLUMNS = "leave columns out (--ignore), "
-_BYTES_OF_A_VALUE = 200  # of a distinct value in one table: measured for numbers and texts (docs/decisions.md)
+_BYTES_OF_A_LEVEL = 200  # of a distinct value in one table: measured for numbers and texts (docs/decisions.md)
 _ONE_BY_ONE = "ask a sample of people (--people), have an engine hold the tables (--engine duckdb), "
 _BYTES_OF_STACKED, _BYTES_OF_STACKED_CELL = 90, 18  # of a row of all candidates that are coded together
 _OF_TABLES, _RANKED = 4, 3  # comparisons of whole tables whose scores are kept; attacks that always rank
@@ -202,9 +202,9 @@ def check_values(tables: Sequence[TableSize | None]) -> None:
     """
     there, known = room(), [s for s in tables if s is not None]
     levels = sum(_n_values(s) for s in known)
-    if there is not None and levels * _BYTES_OF_A_VALUE > there.free:
+    if there is not None and levels * _BYTES_OF_A_LEVEL > there.free:
         raise SizeError(
-            f"memory: about {levels:,.3g} distinct values need {in_bytes(round(levels * _BYTES_OF_A_VALUE))}, and this "
+            f"memory: about {levels:,.3g} distinct values need {in_bytes(round(levels * _BYTES_OF_A_LEVEL))}, and this "
             f"process may use {in_bytes(there.free)} ({there.why}). hint: describe columns of many values as 'id' "
             "(--schema), so that they are not compared, or begin nevertheless (--beyond-memory)."
         )

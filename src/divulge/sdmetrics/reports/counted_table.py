@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.core.hashing import looked_up_hashes
 from divulge.core.memory import room_left
 from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.inputs import known
@@ -134,10 +135,7 @@ class CountedSide:
         return np.empty(self.table.n_rows, dtype=np.uint64)
 
     def _hashed(self, names: Sequence[Hashable], part: Sequence[Codes]) -> Hashes:
-        out = np.zeros(len(part[0]), dtype=np.uint64)
-        for name, codes in zip(names, part, strict=True):
-            out += self.hashes[name].take(codes)
-        return out
+        return looked_up_hashes([self.hashes[name] for name in names], part)
 
 
 def _fits(n_rows: int) -> bool:
