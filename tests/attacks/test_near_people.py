@@ -98,3 +98,13 @@ def test_rows_that_tie_with_the_last_are_within_reach():
     # of 16 values of a and 15 of b, 15 + 14 cells differ from a cell in one of the two
     inside = both.shares[0] * 120 + both.shares[1] * 119
     assert set(inside.tolist()) == {29.0}
+
+
+def test_lists_are_merged_some_people_at_a_time(monkeypatch):
+    """Whatever their number, the rows within reach are those of all lists at once."""
+    found = distances(3, (300,))
+    whole = near._one_by_one(found, None, near.REACH, True)
+    monkeypatch.setattr(near, "_AT_ONCE", 7)
+    parts = near._one_by_one(found, None, near.REACH, True)
+    check_alike(parts, whole)
+    assert all(np.array_equal(a, b) for a, b in zip(parts.listed, whole.listed, strict=True))

@@ -313,7 +313,9 @@ NOWHERE = {"memory.max": "max", "memory/a/b/memory.limit_in_bytes": str(2**63 - 
     [
         (SECOND, 2_000_000_000),
         (SECOND | {"a/memory.stat": "anon 5\ninactive_file 400000000\n"}, 2_400_000_000),
+        (SECOND | {"a/memory.stat": "inactive_file 400000000\nactive_file 300000000\n"}, 2_700_000_000),
         (FIRST, 2_000_000_000),
+        (FIRST | {"memory/a/b/memory.stat": "active_file 1\ntotal_active_file 300000000\n"}, 2_300_000_000),
         (SECOND | FIRST | {"memory/a/b/memory.usage_in_bytes": "2400000000"}, 100_000_000),
         ({"memory.max": "700000000", "memory.current": "600000000"}, 100_000_000),
         (NOWHERE, 8_000_000 * 1024),

@@ -136,6 +136,10 @@ class Distances:
         """Announce a search for k rows: a search for fewer that comes before it finds all of them."""
         self._found(queries, reference).expect(k)
 
+    def keep(self, queries: str, reference: str, k: int) -> None:
+        """Forget all but the k nearest rows of a search: longer lists are most of what a person takes in memory."""
+        self._found(queries, reference).keep(k)
+
     def _found(self, queries: str, reference: str) -> Searches:
         """Return the searches done and announced."""
         return self._measured.once(("nearest", queries, reference), [queries, reference], Searches)

@@ -161,8 +161,9 @@ class EncodedTables:
         return (self._of_all if tables is None or _SYNTHETIC in tables else self._of_people).once(key, make)
 
     def forget_rows(self) -> None:
-        """Forget indices and numbers of all rows, with their files; whoever asks has them made again."""
-        self._of_all.forget(lambda key: key[0] in ("measured set", "features"))
+        """Forget indices, numbers and neighbours of all rows, with their files; whoever asks has them made again."""
+        for memo in (self._of_all, self._of_people):
+            memo.forget(lambda key: key[0] in ("measured set", "measured people", "features"))
 
     # ------------------------------------------------------------ columns
 

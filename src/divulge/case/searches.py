@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import numpy as np
+
 from divulge.kernels.neighbours.nearest import Nearest
 
 __all__ = ["Searches"]
@@ -38,6 +40,15 @@ class Searches:
         """Return for how many rows searches were made or announced."""
         with self._lock:
             return set(self._found)
+
+    def keep(self, k: int) -> None:
+        """Forget all but the k nearest rows of what was found: who asks for more rows has them searched again."""
+        with self._lock:
+            made = [n for n, found in self._found.items() if found is not None and n > k]
+            for n in made[1:]:
+                del self._found[n]
+            if made and (found := self._found.pop(made[0])) is not None:
+                self._found[k] = found.first(k).take(np.arange(len(found.n_ties)))  # not a view of the longer lists
 
     def most(self) -> Nearest | None:
         """Return the search for most rows that was made; None where there is none."""

@@ -83,9 +83,9 @@ def _of_groups(proc: Path, cgroups: Path) -> Iterator[tuple[int, str]]:
     for line in lines:
         _, kinds, path = line.split(":", 2)
         if kinds == "":  # the second version
-            names, top = ("memory.max", "memory.current", "inactive_file"), cgroups
+            names, top = ("memory.max", "memory.current", ""), cgroups
         elif "memory" in kinds.split(","):
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
             top = cgroups / "memory"
         else:
             continue
@@ -96,14 +96,17 @@ def _of_groups(proc: Path, cgroups: Path) -> Iterator[tuple[int, str]]:
                 yield from _of_group(folder, *names)
 
 
-def _of_group(folder: Path, limit: str, used: str, cached: str) -> Iterator[tuple[int, str]]:
+def _of_group(folder: Path, limit: str, used: str, prefix: str) -> Iterator[tuple[int, str]]:
+    """Yield what a control group leaves; pages of files are used memory there, and the system takes them back."""
     try:
         most = int((folder / limit).read_text())
         taken = int((folder / used).read_text())
     except (OSError, ValueError):  # "max" is no limit
         return
     if most < _UNLIMITED:
-        yield most - taken + _fields(folder / "memory.stat").get(cached, 0), "its container has a limit"
+        stat = _fields(folder / "memory.stat")
+        cached = sum(stat.get(f"{prefix}{pages}_file", 0) for pages in ("active", "inactive"))
+        yield most - taken + cached, "its container has a limit"
 
 
 def _fields(path: Path) -> dict[str, int]:

@@ -30,8 +30,8 @@ class _Bytes(NamedTuple):
 
 
 _OF_ATTACKS = {
-    "linkability": _Bytes(10, 450, 2_900),
-    "membership": _Bytes(20, 450, 3_000),
+    "linkability": _Bytes(10, 450, 1_700),
+    "membership": _Bytes(10, 450, 1_700),
     "inference": _Bytes(10, 500, 2_600),
 }
 BYTES_OF_A_VALUE = 105  # of a person asked, on the ruler: that of a value in distances (measured_cost)

@@ -8,7 +8,9 @@ searched one after the other. The numbers are the same.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,7 @@ Ints = NDArray[np.int64]
 REACH = 20  # of DPI, as published
 PERSON = 5  # the other person of the hit score, as in `exposure`
 _ROLES = ("real", "holdout")
+_AT_ONCE = 65_536  # people whose lists are merged at a time
 _FEW = 0.125  # share of people up to which those who need another search are searched alone; start value
 
 
@@ -65,25 +68,51 @@ def near_people(case: Case, columns: tuple[str, ...], *, listed: int, reach: boo
 # ---------------------------------------------------------------- one table after the other
 
 
+class _Side(NamedTuple):
+    """What is near the people of one table, shape (n,) each but the lists."""
+
+    to_synthetic: Floats
+    to_person: Floats
+    farther: Floats
+    listed: tuple[Floats, Floats] | None
+    inside: tuple[Floats, Floats] | None
+    """Synthetic rows, and rows of other people, within reach."""
+
+
 def _one_by_one(distances: Distances, units: dict[str, Ints] | None, listed: int, reach: bool) -> NearPeople:
+    sides = [_of_side(distances, role, units, listed, reach) for role in _ROLES]
+    to_synthetic, to_person, farther = (np.concatenate(own) for own in list(zip(*sides, strict=True))[:3])
+    sizes = np.full(len(to_person), float(distances.n_rows("synthetic"))), _n_others(len(to_person), units)
+    first, second = (_of_both_sides([s.inside for s in sides]), _of_both_sides([s.listed for s in sides]))
+    shares = None if first is None else (first[0] / sizes[0], first[1] / sizes[1])
+    return NearPeople(to_synthetic, to_person, farther, second, shares)
+
+
+def _of_both_sides(parts: Sequence[tuple[Floats, Floats] | None]) -> tuple[Floats, Floats] | None:
+    there = [p for p in parts if p is not None]
+    return (np.concatenate([p[0] for p in there]), np.concatenate([p[1] for p in there])) if there else None
+
+
+def _of_side(distances: Distances, role: str, units: dict[str, Ints] | None, listed: int, reach: bool) -> _Side:
+    """Return what is near the people of one table; where indices lie in files, no list that nobody wants is kept."""
     n_people = max(PERSON, listed, REACH * reach)
     n_rows = max(1, listed, REACH * reach)
-    parts = []
-    for role in _ROLES:
-        near = distances.nearest(role, "synthetic", n_rows)
-        synthetic = near.distances.round(DIGITS)
-        people = others_near(distances, role, "people", units, n_people)
-        ties = None if units is not None else distances.nearest(role, "people", n_people).n_ties
-        parts.append((synthetic, people, _beyond(synthetic, near.n_ties), _beyond(people, ties)))
-    synthetic, people, more, others = (np.concatenate(part) for part in zip(*parts, strict=True))
-    inside = _within_reach((synthetic, people), (more, others)) if reach else None
-    sizes = np.full(len(people), float(distances.n_rows("synthetic"))), _n_others(len(people), units)
-    return NearPeople(
-        synthetic[:, 0],
+    near = distances.nearest(role, "synthetic", n_rows)
+    synthetic = near.distances.round(DIGITS)
+    more = _beyond(synthetic, near.n_ties)
+    del near
+    if distances.by_parts:
+        distances.keep(role, "synthetic", 1)
+    people = others_near(distances, role, "people", units, n_people)
+    ties = None if units is not None else distances.nearest(role, "people", n_people).n_ties
+    if distances.by_parts:
+        distances.keep(role, "people", PERSON)
+    return _Side(
+        synthetic[:, 0].copy(),
         np.where(np.isfinite(people[:, 0]), people[:, 0], 1.0),
         _last_known(people[:, :PERSON]),
         (synthetic, people) if listed else None,
-        None if inside is None else (inside[0] / sizes[0], inside[1] / sizes[1]),
+        _within_reach((synthetic, people), (more, _beyond(people, ties))) if reach else None,
     )
 
 
@@ -112,14 +141,16 @@ def _beyond(distances: Floats, n_ties: Ints | None) -> Floats:
 
 def _within_reach(listed: tuple[Floats, Floats], beyond: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Return how many rows of both lists, and tied with their ends, lie within the distance of the 20th of both."""
-    both = np.sort(np.hstack(listed), axis=1)
-    known = np.isfinite(both).sum(axis=1)
-    radius = both[np.arange(len(both)), np.clip(known, 1, REACH) - 1][:, None]
-    first, second = (
-        (distances <= radius).sum(axis=1) + np.where(distances[:, -1] == radius[:, 0], more, 0.0)
-        for distances, more in zip(listed, beyond, strict=True)
-    )
-    return first, second
+    found = np.empty((2, len(beyond[0])))
+    for a in range(0, len(beyond[0]), _AT_ONCE):
+        part = slice(a, a + _AT_ONCE)
+        both = np.sort(np.hstack([distances[part] for distances in listed]), axis=1)
+        known = np.isfinite(both).sum(axis=1)
+        radius = both[np.arange(len(both)), np.clip(known, 1, REACH) - 1][:, None]
+        for out, distances, more in zip(found, listed, beyond, strict=True):
+            own = distances[part]
+            out[part] = (own <= radius).sum(axis=1) + np.where(own[:, -1] == radius[:, 0], more[part], 0.0)
+    return found[0], found[1]
 
 
 # ---------------------------------------------------------------- both tables at once

@@ -291,14 +291,18 @@ class BlockIndex:
     # ------------------------------------------------------------ one search
 
     def _nearest(self, queries: RowSource, k: int, own: Ints | None) -> Nearest:
-        out, done = nothing(len(queries), k), 0
-        for first, last in _parts(len(queries), self._query_rows):
+        n = len(queries)
+        if n <= self._query_rows:  # nothing is copied
+            found = self._of_part(queries.part(0, n), k, own)
+            self._progress(n, n)
+            return found
+        out = nothing(n, k)
+        for first, last in _parts(n, self._query_rows):
             found = self._of_part(queries.part(first, last), k, None if own is None else own[first:last])
             out.distances[first:last], out.rows[first:last], out.n_ties[first:last] = (
                 found.distances, found.rows, found.n_ties,
             )  # fmt: skip
-            done = last
-            self._progress(done, len(queries))
+            self._progress(last, n)
         return out
 
     def _of_part(self, rows: Rows, k: int, own: Ints | None) -> Nearest:
