@@ -95,8 +95,8 @@ def test_the_diagnostic_report_of_spark_frames_has_the_rows_of_memory(spark, tmp
         "constraints": [{"class_name": "FixedCombinations", "parameters": rule}],
     }
     frames = []
-    for name, table in (("real", real), ("synthetic", synthetic)):
-        table.write_parquet(tmp_path / f"{name}.parquet")
+    for name, rows in (("real", real), ("synthetic", synthetic)):
+        rows.write_parquet(tmp_path / f"{name}.parquet")
         frames.append(spark.read.parquet(str(tmp_path / f"{name}.parquet")))
     ours, theirs = DiagnosticReport(), DiagnosticReport()
     ours.generate_in("spark", *frames, metadata)
