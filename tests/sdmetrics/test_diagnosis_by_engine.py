@@ -364,3 +364,21 @@ def test_the_command_refuses_what_an_engine_cannot_tell(divulge, files, monkeypa
         )
         status, _, err = divulge(*asked)
         assert (status, told in err) == (2 if told else 0, True), err
+
+
+def test_keys_parts_and_types_are_those_of_the_whole_column(monkeypatch):
+    real = pl.DataFrame({"day": ["01/02/2020", "1/2/2020"], "k": [1, 1], "n": [None, 5], "c": ["a", "b"]})
+    synthetic = real.with_columns(c=pl.col("c").cast(pl.Categorical))
+    kinds = {"day": {"sdtype": "datetime", "datetime_format": "%d/%m/%Y"}, "k": {"sdtype": "numerical"}}
+    metadata = {"columns": kinds | {"n": {"sdtype": "id", "regex_format": "5"}}, "primary_key": ["day", "k"]}
+    wanted = in_memory(real, synthetic, metadata)
+    assert "'KeyUniqueness', 'Score': 0.5" in wanted[0] and "'TableStructure', 'Score': 0.6" in wanted[-1]
+    assert "'RegexFormatAdherence', 'Score': 0.0" in wanted[-2]
+    usual = _polars_counts.PolarsCounts.raw
+    monkeypatch.setattr(
+        _polars_counts.PolarsCounts,
+        "raw",
+        lambda self, c: (s[i : i + 1] for s in usual(self, c) for i in range(len(s))),
+    )
+    assert by("polars", real.lazy(), synthetic.lazy(), metadata) == wanted
+    assert by("duckdb", real, synthetic, metadata) == wanted
