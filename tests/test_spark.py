@@ -74,6 +74,38 @@ def test_the_quality_report_of_spark_frames_has_the_scores_of_memory(spark):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_the_diagnostic_report_of_spark_frames_has_the_rows_of_memory(spark, tmp_path):
+    from divulge.sdmetrics.reports import DiagnosticReport
+
+    real = REAL.with_columns(
+        id=pl.Series([f"P-{i % 50}" if i % 7 else None for i in range(180)]),
+        x=pl.Series([float(i % 9) for i in range(180)]),
+        number=pl.Series([2**53 + i % 40 if i % 6 else None for i in range(180)]),
+        day=pl.Series(np.datetime64("2020-01-01") + np.arange(180)).cast(pl.Datetime("us")),
+        only=pl.lit(1),
+    )  # fmt: skip
+    x = pl.Series([float("nan"), -0.0, 0.0, float("inf"), 3.0, None] * 20)
+    synthetic = real[:120].drop("only").with_columns(x=x, t=pl.Series(["0.5"] * 120))
+    kinds = {name: {"sdtype": "numerical"} for name in ("a b", "t", "x", "only")}
+    kinds |= {"sex": {"sdtype": "categorical"}, "day": {"sdtype": "datetime", "range_max": "2020-02-01"}}
+    kinds |= {"id": {"sdtype": "id", "regex_format": "P-[1-9].*"}, "number": {"sdtype": "id"}}
+    rule = {"table_name": "table", "column_names": ["a b", "sex"]}
+    metadata = {
+        "tables": {"table": {"columns": kinds, "primary_key": ["sex", "x"], "alternate_keys": ["id", "number"]}},
+        "constraints": [{"class_name": "FixedCombinations", "parameters": rule}],
+    }
+    frames = []
+    for name, rows in (("real", real), ("synthetic", synthetic)):
+        rows.write_parquet(tmp_path / f"{name}.parquet")
+        frames.append(spark.read.parquet(str(tmp_path / f"{name}.parquet")))
+    ours, theirs = DiagnosticReport(), DiagnosticReport()
+    ours.generate_in("spark", *frames, metadata)
+    theirs.generate(real, synthetic, metadata, verbose=False)
+    for one, other in zip(ours.content().properties, theirs.content().properties, strict=True):
+        assert repr(one) == repr(other)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_spark_gives_the_digits_of_polars(spark):
     def there(frame):
         return spark.createDataFrame([tuple(r) for r in frame.rows()], schema="`a b` int, sex string, t double")

@@ -92,11 +92,13 @@ def quality(**options: Any) -> None:
 
 @cli.command(short_help="Check form, limits and keys of the synthetic tables.")
 @_options("'diagnostic.score < 1', 'diagnostic[Data Validity].score < 1'")
+@engine_option("all scores of one table")
 def diagnose(**options: Any) -> None:
     """Check whether SYNTHETIC has the columns, limits and keys of REAL: SDMetrics' diagnostic report.
 
     REAL and SYNTHETIC are two files, or two folders with the tables of a database under the same names. The scores are
-    those of SDMetrics 0.32.0. Ranges, formats and keys come from --schema.
+    those of SDMetrics 0.32.0. Ranges, formats and keys come from --schema. With --engine a folder is one table in
+    several files, keys are counted there, and rules between columns hold for the rows that differ in these columns.
 
     Exit status: 0 done, 1 a --fail-on rule was broken, 2 unusable input.
     """
@@ -162,10 +164,11 @@ def _inputs(kind: _Kind, options: dict[str, Any]) -> Inputs:
     real, synthetic, schema_file, tables, missing = (
         options[name] for name in ("real", "synthetic", "schema_file", "tables", "missing")
     )
-    if options.get("engine") in COUNTING:
+    if options["engine"] in COUNTING:
         return counted_inputs(
-            real, synthetic, schema_file, tables, missing, options["engine"], beyond_memory=options["beyond_memory"]
-        )
+            real, synthetic, schema_file, tables, missing, options["engine"], strict=kind.strict,
+            beyond_memory=options["beyond_memory"],
+        )  # fmt: skip
     if not options["beyond_memory"]:
         check_memory(real, synthetic, tables, missing)
     return read_inputs(real, synthetic, schema_file, tables, missing, strict=kind.strict)
@@ -174,15 +177,14 @@ def _inputs(kind: _Kind, options: dict[str, Any]) -> Inputs:
 def _generate(
     report: Report, inputs: Inputs, options: dict[str, Any], progress: Callable[[str, int, int], None]
 ) -> None:
-    from divulge.sdmetrics.reports import QualityReport
     from divulge.sdmetrics.reports.details import is_own
     from divulge.tables.counting import COUNTING
 
-    tables, engine = (inputs.real, inputs.synthetic, inputs.metadata), options.get("engine")
+    tables, engine = (inputs.real, inputs.synthetic, inputs.metadata), options["engine"]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what they say is a score of nan, or an error beside one
-            if isinstance(report, QualityReport) and engine in COUNTING:
+            if engine in COUNTING:
                 report.generate_in(engine, *tables, missing=options["missing"], progress=progress)
             else:
                 report.generate(*tables, verbose=False)

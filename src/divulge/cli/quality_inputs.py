@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,7 @@ def counted_inputs(
     missing: Sequence[str],
     engine: str,
     *,
+    strict: bool,
     beyond_memory: bool,
 ) -> Inputs:
     """Return two tables that an engine counts where they are, and their metadata.
@@ -102,7 +103,7 @@ def counted_inputs(
     ----------
     real, synthetic
         Each one table: Parquet files, a folder of them, or a table of a DuckDB file.
-    schema_file, missing
+    schema_file, missing, strict
         As in `read_inputs`.
     tables
         Must be empty.
@@ -122,19 +123,48 @@ def counted_inputs(
 
     if tables:
         raise SettingError("--tables: an engine counts one table. hint: leave it out, or --engine memory.")
+    ours, theirs = (read(path, role=role, engine=engine) for path, role in ((real, "real"), (synthetic, "synthetic")))
+    given = None if schema_file is None else described(schema_file, ours, missing)
     if not beyond_memory:
         sizes: list[TableSize | None] = []
         with suppress(DivulgeError):  # what cannot be read is told by the reading
             sizes = [size_of(path, role, missing) for path, role in ((real, "real"), (synthetic, "synthetic"))]
-        check_values(sizes)
-    ours, theirs = (read(path, role=role, engine=engine) for path, role in ((real, "real"), (synthetic, "synthetic")))
-    metadata = described(schema_file, ours, missing)
-    _check_columns(_named_columns(metadata), {_ALONE: ours}, {_ALONE: theirs}, strict=True)
+        _check_values(sizes, given, strict=strict)
+    metadata = _whole(given, ours, missing)
+    _check_columns(_named_columns(metadata), {_ALONE: ours}, {_ALONE: theirs}, strict=strict)
     if isinstance(metadata, dict):
         source = f"SDV metadata of {Path(str(schema_file)).name}"
     else:
         source = f"schema of {Path(schema_file).name}" if schema_file else "inferred by divulge from the real table"
     return Inputs(ours, theirs, metadata, source, [] if schema_file else [_INFERRED])
+
+
+def _check_values(sizes: Sequence[TableSize | None], metadata: Any, *, strict: bool) -> None:
+    """Check that the distinct values fit: for a report that is not strict, those of the columns that it lists."""
+    from divulge.sdmetrics.reports.diagnosed_inputs import is_listed
+
+    check_values(sizes, None if strict or metadata is None else is_listed(metadata))
+
+
+def _whole(given: Any, real: Table, missing: Sequence[str]) -> Any:
+    """Return metadata, those of divulge's own schema with what is inferred of the columns that it leaves out."""
+    from divulge.sdmetrics.reports.counted_inputs import described
+
+    if given is not None and not isinstance(given, RelationalSchema):
+        return given
+    known = [] if given is None else [c.name for schema in given.tables.values() for c in schema.columns]
+    left = tuple(c for c in real.columns if c not in known)
+    inferred = described(None, replace(real, columns=left), missing) if left else None
+    return inferred if given is None else _completed(given, inferred, real.columns)
+
+
+def _completed(given: RelationalSchema, inferred: RelationalSchema | None, columns: Sequence[str]) -> RelationalSchema:
+    """Return a schema of one table with the columns of another, in the order of the table."""
+    ((name, own),) = given.tables.items()
+    more = inferred.tables["table"].columns if inferred else ()
+    order = {c: i for i, c in enumerate(columns)}
+    both = sorted((*own.columns, *more), key=lambda c: order.get(c.name, len(order)))
+    return replace(given, tables={name: replace(own, columns=tuple(both))})
 
 
 def _named_columns(metadata: RelationalSchema | dict[str, Any]) -> dict[str, Any]:

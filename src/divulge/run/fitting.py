@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from divulge.core.coded_scores import CODED_FROM
 from divulge.core.errors import DivulgeError, SizeError
@@ -24,6 +25,7 @@ from divulge.tables.sizes import TableSize
 __all__ = [
     "TOO_LARGE",
     "bytes_of_scores",
+    "check_combinations",
     "check_comparison",
     "check_fidelity",
     "check_membership",
@@ -187,13 +189,32 @@ def check_scores(tables: Sequence[TableSize | None]) -> None:
     _check(work, known, there)
 
 
-def check_values(tables: Sequence[TableSize | None]) -> None:
+def check_combinations(role: str, names: Sequence[str], n: int) -> None:
+    """Raise an error where so many distinct combinations of columns of a table do not fit into memory.
+
+    Raises
+    ------
+    SizeError
+        They do not fit.
+    """
+    there, needed = room(), n * len(names) * _BYTES_OF_A_LEVEL
+    if there is not None and needed > there.free:
+        raise SizeError(
+            f"memory: {n:,} distinct values of {' + '.join(map(repr, names))} in the {role} table need "
+            f"{in_bytes(needed)}, and this process may use {in_bytes(there.free)} ({there.why}). hint: leave the "
+            "pattern, the key or the rule that needs each of them out of the metadata."
+        )
+
+
+def check_values(tables: Sequence[TableSize | None], columns: Callable[[str, pl.DataType], bool] | None = None) -> None:
     """Raise an error where the distinct values of tables that an engine counts do not fit into memory.
 
     Parameters
     ----------
     tables
         Sizes of the tables; how many values differ is told from their samples. None where one is not known.
+    columns
+        Says by its name and type whether the values of a column are asked for; None asks for all.
 
     Raises
     ------
@@ -201,7 +222,7 @@ def check_values(tables: Sequence[TableSize | None]) -> None:
         They do not fit.
     """
     there, known = room(), [s for s in tables if s is not None]
-    levels = sum(_n_values(s) for s in known)
+    levels = sum(_n_values(s, columns) for s in known)
     if there is not None and levels * _BYTES_OF_A_LEVEL > there.free:
         raise SizeError(
             f"memory: about {levels:,.3g} distinct values need {in_bytes(round(levels * _BYTES_OF_A_LEVEL))}, and this "
@@ -210,11 +231,13 @@ def check_values(tables: Sequence[TableSize | None]) -> None:
         )
 
 
-def _n_values(table: TableSize) -> float:
-    """Return about how many values differ in the columns of a table, over all of them."""
+def _n_values(table: TableSize, columns: Callable[[str, pl.DataType], bool] | None) -> float:
+    """Return about how many values differ in columns of a table, over all of them."""
     frame = table.sample.frame
     assert frame is not None
-    counts = (s.value_counts(name="times")["times"].to_numpy().astype(np.int64) for s in frame.get_columns())
+    asked = (table.sample.series(name) for name in table.sample.columns)
+    some = [s for name, s in zip(table.sample.columns, asked, strict=True) if columns is None or columns(name, s.dtype)]
+    counts = (s.value_counts(name="times")["times"].to_numpy().astype(np.int64) for s in some)
     return sum(len(n) + unseen_levels(n, table.rows - frame.height) for n in counts)
 
 

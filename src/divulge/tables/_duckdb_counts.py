@@ -12,7 +12,7 @@ import polars as pl
 from divulge.core.memory import room_left
 from divulge.core.private_folders import PrivateFolder
 from divulge.tables._sql_numbers import SqlNumbers, coded
-from divulge.tables.counting import PART, Codes, Edges, Ints, Numbers, narrowed
+from divulge.tables.counting import PART, Codes, Edges, Ints, KeyPart, Numbers, narrowed
 from divulge.tables.interruptible import interruptible
 from divulge.tables.numeric_types import numeric_type
 
@@ -20,6 +20,7 @@ __all__ = ["DuckdbCounts", "coded_in", "is_new", "literal", "numbers_in", "settl
 
 _ROWS = "divulge_rows"
 _ASKED = "divulge_asked"  # a relation that was passed, in queries about it
+_FLOATS = ("DOUBLE", "FLOAT")
 _LEAST = 2**28  # bytes of memory without which DuckDB can hardly work
 _THREAD = 2**27  # of each of its threads, about
 
@@ -49,6 +50,28 @@ class DuckdbCounts:
         """Return the number of rows."""
         return self._number("select count(*) from divulge_rows")
 
+    def types(self) -> list[pl.DataType]:
+        """Return the type of each column as polars has it."""
+        return list(self._frame("select * from divulge_rows limit 0").dtypes)
+
+    def n_keys(self, key: Sequence[KeyPart]) -> int:
+        """Return how many combinations of values differ, without the one in which all are missing."""
+        parts = ", ".join(f"{_part(self._types, p)} as k{i}" for i, p in enumerate(key))
+        there = " or ".join(f"k{i} is not null" for i in range(len(key)))
+        different = f"select * from (select {parts} from divulge_rows) where {there} group by all"
+        return self._number(f"select count(*) from ({different})")
+
+    def combinations(self, columns: Sequence[str]) -> tuple[list[pl.Series], Ints]:
+        """Return the distinct combinations of raw values and how many rows have each."""
+        named = ", ".join(columns)
+        found = self._frame(f"select {named}, count(*) as n from divulge_rows group by {named}")
+        return [found[c] for c in columns], found["n"].to_numpy()
+
+    def raw(self, column: str) -> Iterator[pl.Series]:
+        """Yield the raw value of each row in a column, some rows at a time."""
+        for batch in _batches(self._base.sql(f"select {column} from divulge_rows")):
+            yield pl.Series(column, pl.from_arrow(batch.column(0)))
+
     def values(self, column: str) -> tuple[pl.Series, Ints]:
         """Return the distinct raw values of a column and how many rows have each."""
         self._run(
@@ -76,9 +99,7 @@ class DuckdbCounts:
     def coded_rows(self, columns: Sequence[str], codes: Sequence[Codes]) -> Iterator[list[Codes]]:
         """Yield the codes of each row, some rows at a time."""
         tables, keys = self._keys(columns, codes)
-        found = self._base.sql(f"select {_named(keys)} from {tables}")
-        reader = found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader  # before 1.4
-        for batch in reader(PART):
+        for batch in _batches(self._base.sql(f"select {_named(keys)} from {tables}")):
             if any(column.null_count for column in batch.columns):  # a value that the column did not have before
                 return
             yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
@@ -128,6 +149,21 @@ class DuckdbCounts:
         return interruptible(ask, self._base.interrupt)
 
 
+def _batches(found: Any) -> Iterator[Any]:
+    """Yield an answer in batches of rows."""
+    reader = found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader  # before 1.4
+    yield from reader(PART)
+
+
+def _part(types: Mapping[str, str], part: KeyPart) -> str:
+    """Return a column of a key in SQL, null where its value is missing."""
+    value = _double(types, part.column) if part.as_float else _there(types, part.column)
+    lost = ", ".join(literal(code) if isinstance(code, str) else f"{code!r}::double" for code in part.lost)
+    coded = part.column if all(isinstance(code, str) for code in part.lost) else f"{part.column}::double"
+    known = f"case when {coded} not in ({lost}) then {value} end" if lost else value
+    return f"case when {known} = 0 then 0 else {known} end" if types[part.column] in _FLOATS else known
+
+
 def _named(keys: Sequence[str]) -> str:
     return ", ".join(f"{code} as k{i}" for i, code in enumerate(keys))
 
@@ -163,8 +199,18 @@ def _types(relation: Any) -> dict[str, str]:
 
 
 def _double(types: Mapping[str, str], column: str) -> str:
-    """Return a column of numbers or times as a double, in SQL."""
-    return f"epoch_us({column})::double" if types[column].startswith("TIMESTAMP") else f"{column}::double"
+    """Return a column of numbers or times as a double, in SQL; null in place of NaN."""
+    is_time = types[column].startswith("TIMESTAMP")
+    return f"epoch_us({column})::double" if is_time else f"{_there(types, column)}::double"
+
+
+def _there(types: Mapping[str, str], column: str) -> str:
+    """Return a column in SQL, of floats without NaN.
+
+    DuckDB takes `isnan` for false without a look at the rows where a Parquet file states the smallest and the largest
+    number of a column, which leave NaN out. Of `isfinite` it does not believe to know.
+    """
+    return f"case when isfinite({column}) or isinf({column}) then {column} end" if types[column] in _FLOATS else column
 
 
 def settled(base: Any) -> Any:

@@ -8,14 +8,29 @@ from functools import reduce
 import numpy as np
 import polars as pl
 
+from divulge.core.memory import room_left
 from divulge.core.private_folders import PrivateFolder
-from divulge.tables.counting import PART, PARTS, Codes, Edges, Floats, Ints, Numbers, Spread, divided, narrowed
+from divulge.tables.counting import (
+    PART,
+    PARTS,
+    Codes,
+    Edges,
+    Floats,
+    Ints,
+    KeyPart,
+    Numbers,
+    Spread,
+    divided,
+    narrowed,
+)
 from divulge.tables.numeric_types import NumericType, numeric_type
 
 __all__ = ["PolarsCounts", "PolarsNumbers", "coded_in", "numbers_in"]
 
 _N = "n"
 _VALUE = "value"
+_BYTES_OF_A_KEY = 100  # of a distinct value in a group-by
+_SHARE = 4  # of the memory that is left, the part that distinct values may take
 
 
 class PolarsCounts:
@@ -25,6 +40,7 @@ class PolarsCounts:
 
     def __init__(self, lazy: pl.LazyFrame) -> None:
         # categories of two frames cannot be joined, and neither can columns without a type
+        self._types = list(lazy.collect_schema().dtypes())
         text = [c for c, t in lazy.collect_schema().items() if isinstance(t, pl.Categorical | pl.Enum | pl.Null)]
         self._lazy = lazy.with_columns(pl.col(text).cast(pl.String)) if text else lazy
         self._values: dict[str, pl.Series] = {}
@@ -32,6 +48,29 @@ class PolarsCounts:
     def n_rows(self) -> int:
         """Return the number of rows."""
         return int(_run(self._lazy.select(pl.len())).item())
+
+    def types(self) -> list[pl.DataType]:
+        """Return the type of each column."""
+        return self._types
+
+    def n_keys(self, key: Sequence[KeyPart]) -> int:
+        """Return how many combinations of values differ, without the one in which all are missing."""
+        types, names = self._lazy.collect_schema(), [f"k{i}" for i in range(len(key))]
+        rows = self._lazy.select(_part(types[p.column], p).alias(name) for name, p in zip(names, key, strict=True))
+        rows = rows.filter(pl.any_horizontal(pl.col(names).is_not_null()))
+        passes = _passes(self.n_rows() * len(key))
+        some = [rows] if passes == 1 else [rows.filter(pl.struct(names).hash() % passes == i) for i in range(passes)]
+        return sum(int(_run(part.group_by(names).agg().select(pl.len())).item()) for part in some)
+
+    def combinations(self, columns: Sequence[str]) -> tuple[list[pl.Series], Ints]:
+        """Return the distinct combinations of raw values and how many rows have each."""
+        found = _run(self._lazy.group_by(columns).agg(pl.len().alias(_N)))
+        return [found[c] for c in columns], found[_N].cast(pl.Int64).to_numpy()
+
+    def raw(self, column: str) -> Iterator[pl.Series]:
+        """Yield the raw value of each row in a column, some rows at a time."""
+        for part in _parts(self._lazy.select(column)):
+            yield part[column]
 
     def values(self, column: str) -> tuple[pl.Series, Ints]:
         """Return the distinct raw values of a column and how many rows have each."""
@@ -152,6 +191,22 @@ def coded_in(lazy: pl.LazyFrame, columns: Mapping[str, tuple[str, Edges]]) -> pl
     numbers = [_number(c, types[c], own.missing).alias(f"x_{name}") for name, (c, own) in columns.items()]
     codes = [_placed(f"x_{name}", own).alias(name) for name, (_, own) in columns.items()]
     return lazy.with_columns(numbers).with_columns(codes) if columns else lazy
+
+
+def _part(dtype: pl.DataType, part: KeyPart) -> pl.Expr:
+    """Return a column of a key, null where its value is missing."""
+    value = pl.col(part.column)
+    key = value.cast(pl.Float64) if part.as_float else value
+    if dtype.is_float():
+        key = pl.when(key == 0).then(0.0).otherwise(key.fill_nan(None))
+    coded = value.cast(pl.Float64) if dtype.is_numeric() else value
+    return pl.when(coded.is_in(list(part.lost))).then(None).otherwise(key) if part.lost else key
+
+
+def _passes(n: int) -> int:
+    """Return in how many passes so many values are told apart, each of the values of one hash, so that they fit."""
+    there = room_left()
+    return 1 if there is None else 1 + n * _BYTES_OF_A_KEY * _SHARE // max(there.free, 1)
 
 
 def _number(column: str, dtype: pl.DataType, missing: Sequence[float]) -> pl.Expr:

@@ -12,7 +12,7 @@ import polars as pl
 
 from divulge.core.errors import SettingError
 from divulge.tables._sql_numbers import SqlNumbers, coded
-from divulge.tables.counting import Codes, Edges, Ints, Numbers, narrowed
+from divulge.tables.counting import Codes, Edges, Ints, KeyPart, Numbers, narrowed
 from divulge.tables.numeric_types import numeric_type
 from divulge.tables.spark_session import asked, fetched, held, let_go
 
@@ -54,6 +54,39 @@ class SparkCounts:
         """Return the number of rows."""
         self._n_rows = int(asked(self.session, self._frame.count))
         return self._n_rows
+
+    def types(self) -> list[pl.DataType]:
+        """Return the type of each column as polars has it."""
+        return list(fetched(self._frame.limit(0), 0, ()).dtypes)
+
+    def n_keys(self, key: Sequence[KeyPart]) -> int:
+        """Return how many combinations of values differ, without the one in which all are missing."""
+        names = [f"k{i}" for i in range(len(key))]
+        rows = self._frame.select(*(self._part(p).alias(k) for k, p in zip(names, key, strict=True)))
+        return int(asked(self.session, rows.na.drop("all").distinct().count))
+
+    def _part(self, part: KeyPart) -> Any:
+        """Return a column of a key, null where its value is missing."""
+        from pyspark.sql import functions as f
+
+        value = f.col(part.column)
+        coded = value if all(isinstance(code, str) for code in part.lost) else value.cast("double")
+        lost = coded.isin(*part.lost) if part.lost else f.lit(False)
+        if _type(self._frame, part.column) in ("double", "float"):
+            lost = lost | f.isnan(value)
+        return f.when(value.isNotNull() & ~lost, value.cast("double") if part.as_float else value)
+
+    def combinations(self, columns: Sequence[str]) -> tuple[list[pl.Series], Ints]:
+        """Return the distinct combinations of raw values and how many rows have each."""
+        from pyspark.sql import functions as f
+
+        counted = self._frame.groupBy(*columns).agg(f.count(f.lit(1)).alias("n"))
+        found = fetched(counted, self._n_rows, columns)
+        return [found[c] for c in columns], found["n"].to_numpy()
+
+    def raw(self, column: str) -> Iterator[pl.Series]:
+        """Refuse: rows stay in Spark."""
+        raise SettingError("engine: spark tells counts alone. hint: write the tables as Parquet, and take 'duckdb'.")
 
     def values(self, column: str) -> tuple[pl.Series, Ints]:
         """Return the distinct raw values of a column and how many rows have each."""

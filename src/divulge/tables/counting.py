@@ -21,6 +21,7 @@ __all__ = [
     "Edges",
     "Floats",
     "Ints",
+    "KeyPart",
     "Numbers",
     "Spread",
     "divided",
@@ -51,6 +52,16 @@ class Edges(NamedTuple):
     """Ascending, finite: a number is coded by how many edges lie below it, plus 1; what is missing has code 0."""
     missing: tuple[float, ...] = ()
     """Numbers that stand for missing."""
+
+
+class KeyPart(NamedTuple):
+    """A column of a key whose values an engine tells apart: NaN is missing, and -0.0 is 0.0."""
+
+    column: str
+    lost: tuple[str | float, ...] = ()
+    """Texts, or numbers of a column of numbers, that stand for missing."""
+    as_float: bool = False
+    """Whether numbers are taken as float64, in which large whole ones may be equal."""
 
 
 class Spread(NamedTuple):
@@ -141,6 +152,28 @@ class Counting(Protocol):
 
     def n_rows(self) -> int:
         """Return the number of rows."""
+        ...
+
+    def types(self) -> list[pl.DataType]:
+        """Return the type of each column as polars has it where the rows are read into memory."""
+        ...
+
+    def n_keys(self, key: Sequence[KeyPart]) -> int:
+        """Return how many combinations of values differ, without the one in which all are missing."""
+        ...
+
+    def combinations(self, columns: Sequence[str]) -> tuple[list[pl.Series], Ints]:
+        """Return the distinct combinations of raw values of some columns, and how many rows have each."""
+        ...
+
+    def raw(self, column: str) -> Iterator[pl.Series]:
+        """Yield the raw value of each row in a column, some rows at a time; the rows come in no order.
+
+        Raises
+        ------
+        SettingError
+            The engine tells counts alone.
+        """
         ...
 
     def values(self, column: str) -> tuple[pl.Series, Ints]:

@@ -12,19 +12,20 @@ from typing import Any, TypeVar
 import polars as pl
 
 from divulge.core.errors import SettingError, TableError
+from divulge.core.private_folders import PrivateFolder
 from divulge.core.result import tidy
 from divulge.tables._duckdb_counts import DuckdbCounts, literal, settled
 from divulge.tables._polars_counts import PolarsCounts
 from divulge.tables._spark_counts import SparkCounts
 from divulge.tables.checked_numbers import CheckedNumbers
-from divulge.tables.counting import ENGINES, Codes, Counting, Edges, Ints, Numbers
+from divulge.tables.counting import ENGINES, Codes, Counting, Edges, Ints, KeyPart, Numbers
 from divulge.tables.databases import engine_of, in_database, table_in_base
 from divulge.tables.engine_errors import answered, changed
 from divulge.tables.frames import Table, _check_rows, _text_names, table_of
 from divulge.tables.many_files import in_files, in_names, is_several
 from divulge.tables.parquet import PARQUET
 
-__all__ = ["check_engine", "counted", "counted_path", "spill_into"]
+__all__ = ["check_engine", "copied", "counted", "counted_path", "spill_into"]
 
 _T = TypeVar("_T")
 _SPARK = ("pyspark", "pyspark[connect]")  # as narwhals calls them
@@ -68,10 +69,12 @@ def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Ca
         names = answered(role, lambda: [str(row[0]) for row in base.execute(f"describe {source}").fetchall()])
         return _table(role, names, lambda: DuckdbCounts(base, source, len(names)))
     files = _files(path, role, engine, is_table)
-    names = _columns(files, path, role)
+    types = _columns(files, path, role)
+    names = list(types)
     if engine == "duckdb":
         base = answered(role, engine_of(role).connect)
-        return _table(role, names, lambda: DuckdbCounts(settled(base), _stacked(files, path), len(names)), files)
+        made = lambda: DuckdbCounts(settled(base), _stacked(files, path), len(names))  # noqa: E731
+        return _table(role, names, made, files, list(types.values()))
     return _table(role, names, lambda: PolarsCounts(_scanned(files, path)), files)
 
 
@@ -116,7 +119,31 @@ def counted(native: Any, role: str, engine: str) -> Table:
         base.register("divulge_frame", frame.to_arrow())
         return DuckdbCounts(base, "divulge_frame", frame.width)
 
-    return _like(table, _table(role, table.columns, registered))
+    return _like(table, _table(role, table.columns, registered, types=frame.dtypes))
+
+
+def copied(table: Table, engine: str) -> Table:
+    """Return a table that its own engine holds as one that the engine counts: a relation of DuckDB is copied to a file.
+
+    A relation does not tell its connection, which is the user's, so that no codes could be looked up beside it. The
+    file is private, and goes with the table.
+
+    Raises
+    ------
+    TableError, SettingError
+        The rows cannot be written, or another engine holds them.
+    """
+    assert table.lazy is not None
+    native, names = table.lazy.to_native(), table.columns
+    if engine == "polars":
+        return _table(table.role, names, lambda: PolarsCounts(native))
+    folder = PrivateFolder("divulge-")
+    file = folder.path / "rows.parquet"
+    types = answered(table.role, lambda: native.limit(0).pl().dtypes)
+    answered(table.role, lambda: native.write_parquet(str(file)))
+    base = settled(engine_of(table.role).connect())
+    made = _table(table.role, names, lambda: DuckdbCounts(base, _stacked([file], file), len(names)), [file], types)
+    return replace(made, holds=folder)
 
 
 def _like(read: Table, counting: Table) -> Table:
@@ -125,14 +152,21 @@ def _like(read: Table, counting: Table) -> Table:
     return replace(counting, **known)
 
 
-def _table(role: str, raw_names: Sequence[str], make: Callable[[], Counting], files: Sequence[Path] = ()) -> Table:
+def _table(
+    role: str,
+    raw_names: Sequence[str],
+    make: Callable[[], Counting],
+    files: Sequence[Path] = (),
+    types: Sequence[pl.DataType] = (),
+) -> Table:
+    """Return a table that an engine counts; `types` are those of its columns in memory, where the engine has others."""
     names = _text_names(raw_names, role)
     written = _written(files)
     counting = answered(role, make)
     n_rows = answered(role, counting.n_rows)
     _check_rows(n_rows, names, role)
     inner = {name: f"c{i}" for i, name in enumerate(names)}
-    unchanged = _Unchanged(counting, role, n_rows, files, written)
+    unchanged = _Unchanged(counting, role, n_rows, files, written, types)
     return Table(role, tuple(names), n_rows, None, names=inner, counting=unchanged)
 
 
@@ -151,14 +185,37 @@ class _Unchanged:
     """A table of an engine whose answers are checked: each must be about the same rows."""
 
     def __init__(
-        self, counting: Counting, role: str, n_rows: int, files: Sequence[Path], written: Sequence[Any]
-    ) -> None:
+        self, counting: Counting, role: str, n_rows: int, files: Sequence[Path], written: Sequence[Any],
+        types: Sequence[pl.DataType],
+    ) -> None:  # fmt: skip
         self._counting, self._role, self._n_rows, self._files, self._then = counting, role, n_rows, files, written
+        self._types = list(types)
         self.engine = counting.engine
 
     def n_rows(self) -> int:
         """Return the number of rows when the table was opened."""
         return self._n_rows
+
+    def types(self) -> list[pl.DataType]:
+        """Return the type of each column as polars has it where the rows are read into memory."""
+        return self._types or self._answered(self._counting.types)
+
+    def n_keys(self, key: Sequence[KeyPart]) -> int:
+        """Return how many combinations of values differ, without the one in which all are missing."""
+        return self._still(lambda: self._counting.n_keys(key))
+
+    def combinations(self, columns: Sequence[str]) -> tuple[list[pl.Series], Ints]:
+        """Return the distinct combinations of raw values and how many rows have each."""
+        return self._checked(lambda: self._counting.combinations(columns))
+
+    def raw(self, column: str) -> Iterator[pl.Series]:
+        """Yield the raw value of each row; at the end it is an error if there were not as many rows as before."""
+        n_rows = 0
+        parts = self._answered(lambda: self._counting.raw(column))
+        while (part := self._next(parts)) is not None:
+            n_rows += len(part)
+            yield part
+        self._check(n_rows)
 
     def values(self, column: str) -> tuple[pl.Series, Ints]:
         """Return the distinct raw values of a column and how many rows have each."""
@@ -248,8 +305,8 @@ def _files(path: str | PathLike[str], role: str, engine: str, is_table: Callable
     return files
 
 
-def _columns(files: Sequence[Path], path: str | PathLike[str], role: str) -> list[str]:
-    """Return the names of the columns of Parquet files; all must have the same columns of the same types."""
+def _columns(files: Sequence[Path], path: str | PathLike[str], role: str) -> dict[str, pl.DataType]:
+    """Return the columns of Parquet files and their types; all files must have the same."""
     first: dict[str, Any] = {}
     for file in files:
         found = _schema(file, role) | dict.fromkeys(in_names(file, path), pl.String())
@@ -265,7 +322,7 @@ def _columns(files: Sequence[Path], path: str | PathLike[str], role: str) -> lis
                 f"{role}: column {unlike[0]!r} has another type in {tidy(file.name)} than in {tidy(files[0].name)}. "
                 f"hint: write them alike; engine='memory' reads them as they are."
             )
-    return list(first)
+    return first
 
 
 def _schema(file: Path, role: str) -> dict[str, Any]:

@@ -102,9 +102,12 @@ def adherence(described: Any, real: Tables, synthetic: Tables) -> float:
 
 
 def _share(constraint: Constraint, data: Tables, real: Tables | None) -> float:
-    masks = constraint.valid(data, real).values()
-    n_rows = sum(map(len, masks))
-    return sum(int(mask.sum()) for mask in masks) / n_rows if n_rows else float("nan")
+    n_valid = n_rows = 0
+    for table, mask in constraint.valid(data, real).items():
+        counts = data.counts.get(table)
+        n_valid += int(mask.sum() if counts is None else counts[mask].sum())
+        n_rows += len(mask) if counts is None else int(counts.sum())
+    return n_valid / n_rows if n_rows else float("nan")
 
 
 class LazyColumns(Mapping[str, Columns]):

@@ -45,12 +45,18 @@ class Tables:
         SDV metadata with "tables".
     frames
         The frames as given, for formulas that take a frame.
+    counts
+        For tables whose columns have distinct rows alone, as many of them as there are in the table.
     """
 
     def __init__(
-        self, columns: Mapping[str, Columns], metadata: Mapping[str, Any], frames: Mapping[str, Any] | None = None
+        self,
+        columns: Mapping[str, Columns],
+        metadata: Mapping[str, Any],
+        frames: Mapping[str, Any] | None = None,
+        counts: Mapping[str, Ints] | None = None,
     ) -> None:
-        self.all, self.metadata, self.frames = columns, metadata, frames or {}
+        self.all, self.metadata, self.frames, self.counts = columns, metadata, frames or {}, counts or {}
 
     @cached_property
     def _described(self) -> Mapping[str, Any]:
@@ -71,7 +77,9 @@ class Tables:
         return [self.all[table][name].named(name) for name in names]
 
     def n_rows(self, table: str) -> int:
-        """Return the number of rows of a table."""
+        """Return the number of rows of a table, of its distinct rows where it has these alone."""
+        if table in self.counts:
+            return len(self.counts[table])
         return len(next(iter(self.all[table].values()))) if self.all[table] else 0
 
     def valid(self, table: str) -> Mask:

@@ -12,18 +12,22 @@ from typing import Any, ClassVar, Self
 
 from divulge.core import __version__
 from divulge.core.atomic_write import written
+from divulge.core.errors import SettingError
 from divulge.report.policy_model import Condition
 from divulge.sdmetrics.plot import plotted
 from divulge.sdmetrics.plot_shapes import Picture
 from divulge.sdmetrics.reports import saving
 from divulge.sdmetrics.reports.content import Content, Shown, of_table
+from divulge.sdmetrics.reports.counted_inputs import Progress, counted_table, described
 from divulge.sdmetrics.reports.details import Row, as_frame, mean_score
 from divulge.sdmetrics.reports.figures import picture_of
 from divulge.sdmetrics.reports.inputs import checked_inputs, unified
 from divulge.sdmetrics.reports.pairs import Thresholds
 from divulge.sdmetrics.reports.properties import RELATIONAL, Inputs, Property
+from divulge.tables.counting import COUNTING
+from divulge.tables.frames import Table
 
-__all__ = ["SDMETRICS", "Report"]
+__all__ = ["SDMETRICS", "Progress", "Report"]
 
 SDMETRICS = "0.32.0"
 """The release of SDMetrics whose scores these are."""
@@ -94,6 +98,69 @@ class Report:
             constraints=list(constraints or ()),
         )  # fmt: skip
         self._compute(inputs, verbose)
+
+    def generate_in(
+        self,
+        engine: str,
+        real: Any,
+        synthetic: Any,
+        metadata: Any = None,
+        *,
+        missing: Sequence[str] = (),
+        progress: Progress = lambda what, done, total: None,
+    ) -> None:
+        """Compute the report of one table whose rows stay where they are; the scores are those of `generate`.
+
+        Parameters
+        ----------
+        engine
+            What counts both tables: "duckdb", "polars" or "spark".
+        real, synthetic
+            What the engine can count: the name of a Parquet file, or of a folder or pattern of them;
+            "FILE.duckdb::TABLE"; a lazy frame, a relation of DuckDB, or a Spark frame.
+        metadata
+            As in `generate`, of one table; None is what divulge infers from the real table.
+        missing
+            Texts that stand for missing.
+        progress
+            Called with what is done, how much of it, and how much there is of it.
+
+        Raises
+        ------
+        DivulgeError
+            The engine cannot count the tables, or was asked for several; what has to be held does not fit into memory;
+            or a constraint needs each row.
+        TypeError, ValueError
+            Tables and metadata do not fit each other.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from divulge.sdmetrics.reports import DiagnosticReport, QualityReport
+        >>> real = pl.LazyFrame({"age": [20, 30, 40], "job": ["a", "a", "b"]})
+        >>> synthetic = pl.LazyFrame({"age": [20, 30, 50], "job": ["a", "b", "b"]})
+        >>> metadata = {"columns": {"age": {"sdtype": "numerical"}, "job": {"sdtype": "categorical"}}}
+        >>> report, diagnosis = QualityReport(), DiagnosticReport()
+        >>> for made in (report, diagnosis):
+        ...     made.generate_in("polars", real, synthetic, metadata)
+        >>> round(report.get_score(), 6), round(diagnosis.get_score(), 6)
+        (0.666667, 0.916667)
+        """
+        if engine not in COUNTING:
+            raise SettingError(f"engine: not one that counts where the tables are. hint: {', '.join(COUNTING)}.")
+        ours, theirs = (
+            counted_table(t, role, missing, engine) for t, role in ((real, "real"), (synthetic, "synthetic"))
+        )
+        given = described(metadata, ours, missing)
+        if isinstance(given, dict):
+            self._check_constraints(given.get("constraints"))
+        self._compute(self._counted(ours, theirs, given, missing, progress), verbose=False)
+
+    def _counted(
+        self, real: Table, synthetic: Table, metadata: Any, missing: Sequence[str], progress: Progress
+    ) -> Inputs:
+        """Return what the report is computed from, of tables that an engine counts."""
+        raise NotImplementedError
 
     @property
     def _thresholds(self) -> Thresholds:

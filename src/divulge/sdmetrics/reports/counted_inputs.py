@@ -21,14 +21,33 @@ from divulge.sdmetrics.reports.inputs import check_same_columns, check_sdtypes
 from divulge.sdmetrics.reports.pairs import Thresholds
 from divulge.sdmetrics.reports.properties import Inputs
 from divulge.sdmetrics.reports.tables import CONTINUOUS, DISCRETE
+from divulge.tables.engines import copied
 from divulge.tables.frames import Table, plain, without_codes
-from divulge.tables.readers import read_metadata
+from divulge.tables.readers import opened, read_metadata
 
-__all__ = ["counted_inputs", "described"]
+__all__ = ["Progress", "counted_inputs", "counted_table", "described"]
 
 Progress = Callable[[str, int, int], None]
 
 _COMPARED = (*CONTINUOUS, *DISCRETE)
+
+
+def counted_table(table: Any, role: str, missing: Sequence[str], engine: str) -> Table:
+    """Return a table that an engine counts.
+
+    Parameters
+    ----------
+    table, role, missing, engine
+        As in `divulge.tables.readers.opened`. Rows of a relation of DuckDB, whose connection is the user's, are written
+        to a private Parquet file.
+
+    Raises
+    ------
+    DivulgeError
+        As `opened`.
+    """
+    found = opened(table, role, missing, engine)
+    return found if found.counting is not None else copied(found, engine)
 
 
 def described(metadata: Any, real: Table, missing: Sequence[str] = ()) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from divulge.core.errors import SettingError
+from divulge.core.errors import SettingError, SizeError, TableError
 
 __all__ = ["MEETS", "Row", "as_frame", "described", "is_own", "mean_score", "measured"]
 
@@ -20,6 +20,11 @@ _HOME = str(Path(__file__).parents[2])
 def measured(compute: Callable[[], float]) -> Row:
     """Return the score and the error of a metric: the score of a metric that fails is nan.
 
+    Raises
+    ------
+    SizeError, TableError
+        The memory or the table is at fault, and not the values: a table that an engine counts is written meanwhile.
+
     Examples
     --------
     >>> measured(lambda: 1 / 0)
@@ -27,6 +32,8 @@ def measured(compute: Callable[[], float]) -> Row:
     """
     try:
         return {"Score": float(compute()), "Error": None}
+    except (SizeError, TableError):
+        raise
     except Exception as error:
         return {"Score": float("nan"), "Error": described(error)}
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from divulge.sdmetrics.reports.base import Report
-from divulge.sdmetrics.reports.properties import DIAGNOSTIC
+from collections.abc import Sequence
+from typing import Any
+
+from divulge.sdmetrics.reports.base import Progress, Report
+from divulge.sdmetrics.reports.diagnosed_inputs import diagnosed_inputs
+from divulge.sdmetrics.reports.properties import DIAGNOSTIC, Inputs
+from divulge.tables.frames import Table
 
 __all__ = ["DiagnosticReport"]
 
@@ -23,3 +28,8 @@ class DiagnosticReport(Report):
 
     _properties = DIAGNOSTIC
     _checks_columns = False
+
+    def _counted(
+        self, real: Table, synthetic: Table, metadata: Any, missing: Sequence[str], progress: Progress
+    ) -> Inputs:
+        return diagnosed_inputs(real, synthetic, metadata, self._thresholds, missing, progress)

@@ -40,6 +40,8 @@ class Inputs:
     thresholds: Thresholds
     metadata: Mapping[str, Any]
     constraints: Sequence[Mapping[str, Any]] = ()
+    counted: Sequence[tuple[Tables, Tables]] = ()
+    """For each constraint the distinct rows of its columns in both tables, where an engine keeps the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,17 +250,16 @@ def _join_rows(parent: list[Column], child: list[Column]) -> tuple[NDArray[np.in
 
 
 def _constraints(inputs: Inputs) -> list[Row]:
-    real, synthetic = (
-        Tables({name: table.sides[side] for name, table in inputs.tables.items()}, inputs.metadata) for side in (0, 1)
-    )
+    whole = [Tables({n: t.sides[side] for n, t in inputs.tables.items()}, inputs.metadata) for side in (0, 1)]
+    sides = inputs.counted or [(whole[0], whole[1])] * len(inputs.constraints)
     return [
         {
             "Constraint": constraint.get("class_name"),
             "Metric": "ConstraintAdherence",
             "Parameters": constraint.get("parameters"),
-            **measured(lambda c=constraint: adherence(c, real, synthetic)),  # type: ignore[misc]
+            **measured(lambda c=constraint, s=own: adherence(c, *s)),  # type: ignore[misc]
         }
-        for constraint in inputs.constraints
+        for constraint, own in zip(inputs.constraints, sides, strict=True)
     ]
 
 

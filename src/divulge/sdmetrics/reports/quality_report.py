@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from divulge.core.errors import SettingError
 from divulge.measures.result import FreshSample
-from divulge.sdmetrics.reports.base import Report
-from divulge.sdmetrics.reports.counted_inputs import counted_inputs, described
+from divulge.sdmetrics.reports.base import Progress, Report
+from divulge.sdmetrics.reports.counted_inputs import counted_inputs
 from divulge.sdmetrics.reports.fresh_sample import fresh_scores
-from divulge.sdmetrics.reports.properties import QUALITY
-from divulge.tables.counting import COUNTING
-from divulge.tables.readers import opened
+from divulge.sdmetrics.reports.properties import QUALITY, Inputs
+from divulge.tables.frames import Table
 
 __all__ = ["QualityReport"]
 
@@ -41,60 +39,10 @@ class QualityReport(Report):
     real_correlation_threshold = 0.5
     real_association_threshold = 0.3
 
-    def generate_in(
-        self,
-        engine: str,
-        real: Any,
-        synthetic: Any,
-        metadata: Any = None,
-        *,
-        missing: Sequence[str] = (),
-        progress: Callable[[str, int, int], None] = lambda what, done, total: None,
-    ) -> None:
-        """Compute the report of one table whose rows stay where they are; the scores are those of `generate`.
-
-        Parameters
-        ----------
-        engine
-            What counts both tables: "duckdb", "polars" or "spark".
-        real, synthetic
-            What the engine can count: the name of a Parquet file, or of a folder or pattern of them;
-            "FILE.duckdb::TABLE"; a lazy frame, a relation, or a Spark frame.
-        metadata
-            As in `generate`, of one table; None is what divulge infers from the real table.
-        missing
-            Texts that stand for missing.
-        progress
-            Called with what is done, how much of it, and how much there is of it.
-
-        Raises
-        ------
-        DivulgeError
-            The engine cannot count the tables, or was asked for several.
-        TypeError, ValueError
-            Tables and metadata do not fit each other.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> real = pl.LazyFrame({"age": [20, 30, 40], "job": ["a", "a", "b"]})
-        >>> synthetic = pl.LazyFrame({"age": [20, 30, 50], "job": ["a", "b", "b"]})
-        >>> report = QualityReport()
-        >>> metadata = {"columns": {"age": {"sdtype": "numerical"}, "job": {"sdtype": "categorical"}}}
-        >>> report.generate_in("polars", real, synthetic, metadata)
-        >>> round(report.get_score(), 6)
-        0.666667
-        """
-        if engine not in COUNTING:
-            raise SettingError(f"engine: not one that counts where the tables are. hint: {', '.join(COUNTING)}.")
-        ours, theirs = (opened(t, role, missing, engine) for t, role in ((real, "real"), (synthetic, "synthetic")))
-        self._compute(
-            counted_inputs(
-                ours, theirs, described(metadata, ours, missing), self._thresholds, missing, progress,
-                check_columns=self._checks_columns,
-            ),
-            verbose=False,
-        )  # fmt: skip
+    def _counted(
+        self, real: Table, synthetic: Table, metadata: Any, missing: Sequence[str], progress: Progress
+    ) -> Inputs:
+        return counted_inputs(real, synthetic, metadata, self._thresholds, missing, progress)
 
     def get_fresh_sample(self, seed: int = 0) -> dict[str, FreshSample]:
         """Return what another sample of the real people would score, for the report ("") and for each property.

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.inputs import Columns, columns_from, known_codes
 from divulge.sdmetrics.metadata import as_datetimes, columns_of
-from divulge.sdmetrics.single_column import comparisons
+from divulge.sdmetrics.single_column import comparisons, formats
 from divulge.sdmetrics.single_table.table_structure import dtypes_of
 
-__all__ = ["CONTINUOUS", "DISCRETE", "Coded", "TableData"]
+__all__ = ["CONTINUOUS", "DISCRETE", "Coded", "TableData", "as_text"]
 
 CONTINUOUS = ("numerical", "datetime")
 DISCRETE = ("categorical", "ordinal", "boolean")
@@ -104,6 +104,29 @@ class TableData:
         """Return the score of KSComplement of a column."""
         return float(comparisons.ks_complement(*self.pair(name))["score"])
 
+    def within(self, name: Hashable, options: Mapping[str, Any]) -> float:
+        """Return the score of BoundaryAdherence of a column."""
+        return float(comparisons.boundary_adherence(*self.pair(name), **options)["score"])
+
+    def among(self, name: Hashable, options: Mapping[str, Any]) -> float:
+        """Return the score of CategoryAdherence of a column."""
+        return float(comparisons.category_adherence(*self.pair(name), **options)["score"])
+
+    def of_format(self, name: Hashable, datetime_format: Any) -> float:
+        """Return the score of DatetimeFormatAdherence of a column."""
+        real, synthetic = (side[name] for side in self.originals)
+        return float(formats.datetime_format_adherence(real, synthetic, datetime_format)["score"])
+
+    def of_pattern(self, name: Hashable, regex_format: Any) -> float:
+        """Return the score of RegexFormatAdherence of a column."""
+        real, synthetic = (Column("O", c, np.zeros(len(c), dtype=bool)) for c in map(as_text, self.pair(name)))
+        return float(formats.regex_format_adherence(real, synthetic, regex_format)["score"])
+
+    def unique(self, names: Sequence[Hashable]) -> float:
+        """Return the score of KeyUniqueness of a key of one column or of several."""
+        _, theirs = ([side[name] for name in names] for side in self.sides)
+        return comparisons.key_share(theirs)
+
     def rows_of(self, names: Pair, sides: Sequence[tuple[Column, Column]]) -> Sequence[tuple[Column, Column]]:
         """Return two columns row by row, for each table, given what `pair` has of them."""
         return sides
@@ -111,3 +134,10 @@ class TableData:
     def some_real_rows(self, most: int, seed: int) -> TableData | None:
         """Return a table with at least so many rows of the real table, or with all; None where none can be had."""
         return self
+
+
+def as_text(column: Column) -> NDArray[Any]:
+    """Return the values as text; as released, a missing value becomes the text nan or None."""
+    texts: NDArray[Any] = np.empty(len(column), dtype=object)
+    texts[:] = [str(v) for v in column.as_objects()]
+    return texts

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from divulge.sdmetrics.columns import Column, Frame
 from divulge.sdmetrics.reports.details import Row, measured
 from divulge.sdmetrics.reports.tables import CONTINUOUS, DISCRETE, TableData
-from divulge.sdmetrics.single_column import comparisons, formats
 
 __all__ = ["validity_rows"]
 
@@ -33,7 +28,7 @@ def validity_rows(table: TableData) -> list[Row]:
     ]
     rows = []
     if isinstance(primary, list) and len(primary) > 1:
-        rows.append(_row(primary, "KeyUniqueness", lambda: _unique_parts(table, primary)))
+        rows.append(_row(primary, "KeyUniqueness", lambda: table.unique(primary)))
     elif isinstance(primary, list):
         primary = primary[0] if primary else ""
     for name, entry in table.entries.items():
@@ -59,31 +54,13 @@ def _metrics(entry: Mapping[str, Any], unique: bool) -> list[str]:
     return [*(["KeyUniqueness"] if unique else []), *(["RegexFormatAdherence"] if patterned else [])]
 
 
-def _unique_parts(table: TableData, names: list[Hashable]) -> float:
-    real, synthetic = (Frame({n: side[n] for n in names}, len(side[names[0]])) for side in table.sides)
-    return float(comparisons.key_uniqueness(real, synthetic)["score"])
-
-
 def _score(table: TableData, metric: str, name: Hashable) -> float:
     entry = table.entries[name]
     options = {o: entry[o] for o in _OPTIONS.get(metric, ()) if o in entry}
     if metric == "DatetimeFormatAdherence":
-        real, synthetic = (side[name] for side in table.originals)
-        found = formats.datetime_format_adherence(real, synthetic, entry["datetime_format"])
-    elif metric == "RegexFormatAdherence":
-        real, synthetic = (_as_text(c) for c in table.pair(name))
-        found = formats.regex_format_adherence(real, synthetic, entry["regex_format"])
-    elif metric == "KeyUniqueness":
-        found = comparisons.key_uniqueness(*table.pair(name))
-    elif metric == "BoundaryAdherence":
-        found = comparisons.boundary_adherence(*table.pair(name), **options)
-    else:
-        found = comparisons.category_adherence(*table.pair(name), **options)
-    return float(found["score"])
-
-
-def _as_text(column: Column) -> Column:
-    """Return the values as text; as released, a missing value becomes the text nan, which no pattern allows."""
-    texts: NDArray[Any] = np.empty(len(column), dtype=object)
-    texts[:] = [str(v) for v in column.as_objects()]
-    return Column("O", texts, np.zeros(len(column), dtype=bool), column.name)
+        return table.of_format(name, entry["datetime_format"])
+    if metric == "RegexFormatAdherence":
+        return table.of_pattern(name, entry["regex_format"])
+    if metric == "KeyUniqueness":
+        return table.unique([name])
+    return (table.within if metric == "BoundaryAdherence" else table.among)(name, options)

@@ -19,6 +19,7 @@ from divulge.sdmetrics.columns import Column, Frame, frame_of
 from divulge.sdmetrics.errors import IncomputableMetricError
 from divulge.sdmetrics.inputs import (
     Category,
+    aligned,
     codes_of,
     column_of,
     counts_of,
@@ -32,11 +33,15 @@ from divulge.sdmetrics.warnings import ConstantInputWarning
 
 __all__ = [
     "boundary_adherence",
+    "boundary_share",
     "category_adherence",
     "category_coverage",
+    "category_share",
     "chi_squared",
+    "column_limits",
     "key_codes",
     "key_columns",
+    "key_share",
     "key_uniqueness",
     "ks_complement",
     "ks_of_counts",
@@ -134,14 +139,52 @@ def boundary_adherence(
 ) -> Breakdown:
     """Return the breakdown of BoundaryAdherence."""
     real, synthetic = pair_of(real_data, synthetic_data)
+    return {"score": boundary_share(real, synthetic, None, range_min, range_max, range_is_nullable)}
+
+
+def boundary_share(
+    real: Column,
+    synthetic: Column,
+    counts: Ints | None,
+    range_min: Any = None,
+    range_max: Any = None,
+    range_is_nullable: Any = None,
+) -> float:
+    """Return the score of BoundaryAdherence; of columns of distinct values with the synthetic rows of each."""
+    real, synthetic = aligned(real, synthetic)
     nullable = bool(real.missing.any()) if range_is_nullable is None else bool(range_is_nullable)
-    total = len(known(synthetic)) if nullable else len(synthetic)
+    total = _n_rows(~synthetic.missing, counts) if nullable else _n_rows(np.ones(len(synthetic), dtype=bool), counts)
     low, high = (_limit(v, real) for v in (range_min, range_max))
     values, bounds = _ordered(real, synthetic)
-    if not len(bounds) and (low is None or high is None):
-        return {"score": validity.share(0, total)}
-    low, high = bounds.min() if low is None else low, bounds.max() if high is None else high
-    return {"score": validity.share(int(((values >= low) & (values <= high)).sum()), total)}
+    low, high = _with_ends(bounds, low, high)
+    if low is None or high is None:
+        return validity.share(0, total)
+    own = None if counts is None else counts[~synthetic.missing]
+    return validity.share(_n_rows((values >= low) & (values <= high), own), total)
+
+
+def _n_rows(kept: NDArray[np.bool_], counts: Ints | None) -> int:
+    """Return how many rows are kept, those of distinct values by their counts."""
+    return int(kept.sum() if counts is None else counts[kept].sum())
+
+
+def column_limits(column: Column, range_min: Any, range_max: Any) -> tuple[Any, Any]:
+    """Return the limits of BoundaryAdherence for numbers or dates: those given, else the ends of the real column.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The column has no ends, or a limit is no date.
+    """
+    low, high = (_limit(v, column) for v in (range_min, range_max))
+    return _with_ends(ordered_numbers(column), low, high)
+
+
+def _with_ends(bounds: NDArray[Any], low: Any, high: Any) -> tuple[Any, Any]:
+    """Return limits with the ends of numbers in place of None, where there is a number."""
+    if not len(bounds):
+        return low, high
+    return bounds.min() if low is None else low, bounds.max() if high is None else high
 
 
 def _ordered(real: Column, synthetic: Column) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -174,13 +217,25 @@ def category_adherence(
 ) -> Breakdown:
     """Return the breakdown of CategoryAdherence."""
     real, synthetic = pair_of(real_data, synthetic_data)
+    return {"score": category_share(real, synthetic, None, range_values, range_is_nullable)}
+
+
+def category_share(
+    real: Column,
+    synthetic: Column,
+    counts: Ints | None,
+    range_values: Collection[Any] | None = None,
+    range_is_nullable: Any = None,
+) -> float:
+    """Return the score of CategoryAdherence; of columns of distinct values with the synthetic rows of each."""
+    real, synthetic = aligned(real, synthetic)
     allowed = real if range_values is None else column_of(list(range_values), "range_values")
     if range_is_nullable is None:
         range_is_nullable = real.missing.any() or allowed.missing.any()
     (listed, codes), size = known_codes([allowed, synthetic])
     valid = np.bincount(listed, minlength=size + 1) > 0
     valid[0] = range_is_nullable
-    return {"score": validity.share(int(valid[codes].sum()), len(synthetic))}
+    return validity.share(_n_rows(valid[codes], counts), len(synthetic) if counts is None else int(counts.sum()))
 
 
 def category_coverage(real_data: Any, synthetic_data: Any) -> Breakdown:
@@ -215,9 +270,16 @@ def missing_value_similarity(real_data: Any, synthetic_data: Any) -> Breakdown:
 
 def key_uniqueness(real_data: Any, synthetic_data: Any) -> Breakdown:
     """Return the breakdown of KeyUniqueness; a frame is a key of several columns."""
-    columns = key_columns(synthetic_data, "synthetic_data")
+    return {"score": key_share(key_columns(synthetic_data, "synthetic_data"))}
+
+
+def key_share(columns: list[Column], n_rows: int | None = None) -> float:
+    """Return the score of KeyUniqueness; of the distinct keys of so many rows, or of all rows."""
     missing = np.logical_and.reduce([c.missing for c in columns])
-    return {"score": validity.key_uniqueness(key_codes([columns])[0], missing)}
+    codes = key_codes([columns])[0]
+    if n_rows is None:
+        return validity.key_uniqueness(codes, missing)
+    return 1 - validity.share(n_rows - len(np.unique(codes[~missing])), n_rows)
 
 
 def unique_keys(data: Any, role: str) -> NDArray[np.bool_]:

@@ -16,10 +16,21 @@ from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.errors import IncomputableMetricError
 from divulge.sdmetrics.inputs import column_of, known
 
-__all__ = ["datetime_format_adherence", "regex_format_adherence", "rows_of_format", "rows_of_pattern"]
+__all__ = [
+    "Texts",
+    "date_format_share",
+    "datetime_format_adherence",
+    "pattern_share",
+    "regex_format_adherence",
+    "rows_of_format",
+    "rows_of_pattern",
+]
 
 Breakdown = dict[str, Any]
 Groups = dict[str, set[str | None]]
+Ints = NDArray[np.int64]
+Texts = Iterable[tuple[Iterable[Any], Ints | None]]
+"""Texts part by part, with the rows that have each, or None where each is one row."""
 _FIRST, _LAST = np.datetime64("1677-09-21T00:12:44"), np.datetime64("2262-04-11T23:47:16")
 """What nanoseconds since 1970 can hold, which is all that pandas 2 reads."""
 
@@ -27,12 +38,24 @@ _FIRST, _LAST = np.datetime64("1677-09-21T00:12:44"), np.datetime64("2262-04-11T
 def datetime_format_adherence(real_data: Any, synthetic_data: Any, datetime_format: str) -> Breakdown:
     """Return the breakdown of DatetimeFormatAdherence."""
     real, synthetic = column_of(real_data, "real_data"), column_of(synthetic_data, "synthetic_data")
+    return {"score": date_format_share(real, synthetic, (None, None), datetime_format)}
+
+
+def date_format_share(
+    real: Column, synthetic: Column, counts: tuple[Ints | None, Ints | None], datetime_format: str
+) -> float:
+    """Return the score of DatetimeFormatAdherence; of columns of distinct values with the rows of each."""
     if synthetic.values.dtype.kind == "M":
-        return {"score": float("nan")}
+        return float("nan")
     _check_datetime_format(datetime_format)
     if real.values.dtype.kind != "M":
-        _warn_of_real("datetime", len(real) - _n_dates(real, datetime_format))
-    return _score("DatetimeFormatAdherence", _n_dates(synthetic, datetime_format), synthetic)
+        _warn_of_real("datetime", _n_rows(real, counts[0]) - _n_dates(real, datetime_format, counts[0]), 6)
+    n_valid = _n_dates(synthetic, datetime_format, counts[1])
+    return _share("DatetimeFormatAdherence", n_valid, _n_rows(synthetic, counts[1]))
+
+
+def _n_rows(column: Column, counts: Ints | None) -> int:
+    return len(column) if counts is None else int(counts.sum())
 
 
 def _check_datetime_format(datetime_format: Any) -> None:
@@ -47,9 +70,11 @@ def _check_datetime_format(datetime_format: Any) -> None:
         raise ValueError(message)
 
 
-def _n_dates(column: Column, datetime_format: str) -> int:
-    """Return how many values are missing or follow the format."""
-    return int(column.missing.sum()) + int(_dates(known(column), datetime_format.replace("%-", "%")).sum())
+def _n_dates(column: Column, datetime_format: str, counts: Ints | None) -> int:
+    """Return how many rows are missing or follow the format."""
+    valid = column.missing.copy()
+    valid[~valid] = _dates(known(column), datetime_format.replace("%-", "%"))
+    return int(valid.sum() if counts is None else counts[valid].sum())
 
 
 def _dates(values: NDArray[Any], form: str) -> NDArray[np.bool_]:
@@ -100,9 +125,36 @@ def regex_format_adherence(real_data: Any, synthetic_data: Any, regex_format: st
         _check_text(column)
     matched = [v for v in known(real) if _matches(pattern, v)]
     _warn_of_real("regex", len(known(real)) - len(matched))
-    groups = _groups(pattern, matched)
-    valid = _each_text(known(synthetic), lambda v: _matches(pattern, v) and _in_groups(pattern, v, groups))
-    return _score("RegexFormatAdherence", int(synthetic.missing.sum()) + int(valid.sum()), synthetic)
+    n_valid, _ = _n_valid(pattern, _groups(pattern, matched), [(known(synthetic), None)])
+    return {"score": _share("RegexFormatAdherence", int(synthetic.missing.sum()) + n_valid, len(synthetic))}
+
+
+def pattern_share(real: Callable[[], Texts], synthetic: Callable[[], Texts], regex_format: str) -> float:
+    """Return the score of RegexFormatAdherence of texts that come part by part.
+
+    The real texts are asked for where the pattern has named groups; how many of them do not match is not told.
+
+    Examples
+    --------
+    >>> pattern_share(lambda: [], lambda: [(["a1", "b"], np.array([3, 1])), (["a2"], None)], "a[0-9]")
+    0.8
+    """
+    pattern = _pattern(regex_format)
+    groups: Groups = {}
+    for texts, _ in real() if pattern.groupindex else ():
+        for name, found in _groups(pattern, [t for t in texts if _matches(pattern, t)]).items():
+            groups.setdefault(name, set()).update(found)
+    return _share("RegexFormatAdherence", *_n_valid(pattern, groups, synthetic()))
+
+
+def _n_valid(pattern: re.Pattern[str], groups: Groups, parts: Texts) -> tuple[int, int]:
+    """Return how many rows match and have the real texts in each named group, and how many there are."""
+    n_valid = n_rows = 0
+    for texts, counts in parts:
+        valid = _each_text(texts, lambda v: _matches(pattern, v) and _in_groups(pattern, v, groups))
+        n_valid += int(valid.sum() if counts is None else counts[valid].sum())
+        n_rows += len(valid) if counts is None else int(counts.sum())
+    return n_valid, n_rows
 
 
 def rows_of_format(data: Any, role: str, datetime_format: str) -> NDArray[np.bool_]:
@@ -160,14 +212,15 @@ def _in_groups(pattern: re.Pattern[str], value: str, groups: Groups) -> bool:
     return match is not None and all(match[name] in texts for name, texts in groups.items())
 
 
-def _score(metric: str, n_valid: int, column: Column) -> Breakdown:
-    if not len(column):
+def _share(metric: str, n_valid: int, n_rows: int) -> float:
+    if not n_rows:
         raise IncomputableMetricError(f"{metric}: the synthetic column is empty.")
-    return {"score": share(n_valid, len(column))}
+    return share(n_valid, n_rows)
 
 
-def _warn_of_real(what: str, number: int) -> None:
+def _warn_of_real(what: str, number: int, stacklevel: int = 5) -> None:
     if number:
         warnings.warn(
-            f"Some values in the real data do not match the specified {what} format: {number} in number.", stacklevel=5
+            f"Some values in the real data do not match the specified {what} format: {number} in number.",
+            stacklevel=stacklevel,
         )

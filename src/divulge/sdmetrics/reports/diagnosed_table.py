@@ -1,0 +1,205 @@
+"""A table, real and synthetic, whose rows an engine keeps, as the diagnostic report reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from divulge.measures import validity
+from divulge.run.fitting import check_combinations
+from divulge.sdmetrics.columns import Column, frame_of
+from divulge.sdmetrics.reports.tables import TableData, as_text
+from divulge.sdmetrics.single_column import comparisons, formats
+from divulge.tables.counting import BY_ROWS, Counting, KeyPart
+from divulge.tables.frames import Table, plain, without_codes
+from divulge.tables.numeric_types import EXACT
+
+__all__ = ["EMPTY", "DiagnosedSide", "DiagnosedTable", "column_of_values", "without_missing"]
+
+Ints = NDArray[np.int64]
+
+EMPTY = Column("O", np.empty(0, dtype=object))
+_TEXT = (pl.String, pl.Categorical, pl.Enum)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DiagnosedSide:
+    """The real or the synthetic table."""
+
+    table: Table
+    missing: tuple[str, ...]
+    """Texts that stand for missing."""
+    codes: tuple[float, ...]
+    """Those of them that are numbers."""
+    types: dict[str, pl.DataType]
+    """The type of each column where it is in memory, after missing values were taken out."""
+    columns: dict[Hashable, Column] = field(default_factory=dict)
+    """Distinct values of columns, or few numbers that stand for all."""
+    counts: dict[Hashable, Ints] = field(default_factory=dict)
+    """Rows of each of them."""
+    read_as: dict[str, tuple[pl.Series, pl.Series]] = field(default_factory=dict)
+    """Raw distinct values of columns, and what they are read as: text that is numbers or dates by a schema."""
+
+    @property
+    def counting(self) -> Counting:
+        """The engine."""
+        assert self.table.counting is not None
+        return self.table.counting
+
+    def values(self, name: str) -> tuple[pl.Series, Ints]:
+        """Return the distinct values of a column, and rows with each."""
+        values, n = self.counting.values(self.table.names[name])
+        return self._read(name, values), np.asarray(n, dtype=np.int64)
+
+    def _read(self, name: str, values: pl.Series) -> pl.Series:
+        if name not in self.read_as:
+            return without_missing(values, self.missing)
+        known = pl.DataFrame(dict(zip(("value", "read"), self.read_as[name], strict=True)))
+        asked = values.alias("value").to_frame()
+        return asked.join(known, on="value", how="left", nulls_equal=True, maintain_order="left")["read"]
+
+    def combinations(self, names: Sequence[str]) -> tuple[dict[Hashable, Column], Ints]:
+        """Return the distinct rows of some columns, and how often each occurs.
+
+        Raises
+        ------
+        SizeError
+            They do not fit into memory.
+        """
+        inner = [self.table.names[name] for name in names]
+        check_combinations(self.table.role, names, self.counting.n_keys([KeyPart(c) for c in inner]))
+        found, n = self.counting.combinations(inner)
+        columns: dict[Hashable, Column] = {
+            name: column_of_values(name, self._read(name, v)) for name, v in zip(names, found, strict=True)
+        }
+        return columns, np.asarray(n, dtype=np.int64)
+
+    def key_part(self, name: str) -> KeyPart | None:
+        """Return how the engine tells the values of a column apart as Python does; None where it cannot."""
+        kind, inner = self.types[name], self.table.names[name]
+        raw = dict(zip(self.table.columns, self.counting.types(), strict=True))[name]
+        if raw in _TEXT:
+            lost: tuple[str, ...] = (*self.missing, "") if self.missing else ()
+            return KeyPart(inner, lost) if kind in _TEXT else None  # texts may become numbers without the codes
+        if raw in (pl.Boolean, pl.Date) or isinstance(raw, pl.Datetime):
+            return KeyPart(inner)
+        if raw.is_float():
+            return None if raw == pl.Float32 and self.codes else KeyPart(inner, self.codes)
+        whole = raw.is_integer() and kind.is_integer()
+        return KeyPart(inner, self.codes, self._is_float(name)) if whole else None
+
+    def _is_float(self, name: str) -> bool:
+        """Return whether whole numbers become floats, since one is missing, and large ones may be equal then."""
+        if str(self.types[name]).endswith("128"):  # numpy has none of so many bits
+            return True
+        numbers = self.counting.numbers(self.table.names[name], self.codes)
+        if numbers is None:  # few bits
+            return False
+        spread = numbers.spread()
+        return bool(spread.n < self.table.n_rows and max(abs(spread.low), abs(spread.high)) >= EXACT)
+
+    def texts(self, name: str) -> Iterator[tuple[NDArray[Any], Ints]]:
+        """Yield the texts of a column in parts, and rows with each.
+
+        Raises
+        ------
+        SizeError
+            The engine tells no rows, and the distinct values do not fit into memory.
+        """
+        kind, inner = self.types[name], self.table.names[name]
+        by_parts = self.counting.engine in BY_ROWS and (kind in _TEXT or kind.is_integer() or kind.is_float())
+        if not by_parts or self.key_part(name) is None:
+            columns, n = self.combinations([name])
+            yield as_text(columns[name]), n
+            return
+        gaps = kind.is_integer() and (str(kind).endswith("128") or self._has_gaps(name))
+        for part in self.counting.raw(inner):
+            values = without_missing(part, self.missing)
+            counted = (values.cast(pl.Float64) if gaps else values).alias("value").value_counts(name="n")
+            yield as_text(column_of_values(name, counted["value"])), counted["n"].cast(pl.Int64).to_numpy()
+
+    def _has_gaps(self, name: str) -> bool:
+        """Return whether a value of a column of whole numbers is missing; the others are floats then."""
+        numbers = self.counting.numbers(self.table.names[name], self.codes)
+        if numbers is None:  # few bits
+            return bool(self.values(name)[0].null_count())
+        return numbers.spread().n < self.table.n_rows
+
+
+class DiagnosedTable(TableData):
+    """The columns of one table in both data by their distinct values, or by values that stand for all.
+
+    Parameters
+    ----------
+    metadata
+        Metadata of the table, with "columns".
+    real, synthetic
+        Both tables. Columns that are not in `columns` are there without a value.
+    dtypes
+        As in `TableData`.
+    """
+
+    def __init__(
+        self,
+        metadata: Mapping[str, Any],
+        real: DiagnosedSide,
+        synthetic: DiagnosedSide,
+        dtypes: tuple[set[tuple[Any, str]], set[tuple[Any, str]]],
+    ) -> None:
+        self.counted = (real, synthetic)
+        ours, theirs = (dict.fromkeys(side.table.columns, EMPTY) | side.columns for side in self.counted)
+        super().__init__(metadata, ours, theirs, dtypes)
+
+    def n_rows(self, side: int) -> int:
+        """Return the rows of the real (0) or of the synthetic table (1)."""
+        return self.counted[side].table.n_rows
+
+    def within(self, name: Hashable, options: Mapping[str, Any]) -> float:
+        """Return the score of BoundaryAdherence of a column."""
+        return comparisons.boundary_share(*self.pair(name), self.counted[1].counts[name], **options)
+
+    def among(self, name: Hashable, options: Mapping[str, Any]) -> float:
+        """Return the score of CategoryAdherence of a column."""
+        return comparisons.category_share(*self.pair(name), self.counted[1].counts[name], **options)
+
+    def of_format(self, name: Hashable, datetime_format: Any) -> float:
+        """Return the score of DatetimeFormatAdherence of a column."""
+        real, synthetic = (side[name] for side in self.originals)
+        ours, theirs = (side.counts[name] for side in self.counted)
+        return formats.date_format_share(real, synthetic, (ours, theirs), datetime_format)
+
+    def of_pattern(self, name: Hashable, regex_format: Any) -> float:
+        """Return the score of RegexFormatAdherence of a column, whose texts come part by part."""
+        self.pair(name)
+        real, synthetic = (lambda s=side: s.texts(str(name)) for side in self.counted)
+        return formats.pattern_share(real, synthetic, regex_format)
+
+    def unique(self, names: Sequence[Hashable]) -> float:
+        """Return the score of KeyUniqueness of a key, whose distinct values the engine counts."""
+        _, theirs = ([columns[name] for name in names] for columns in self.sides)
+        side, asked = self.counted[1], [str(name) for name in names]
+        n_rows = side.table.n_rows
+        # texts that were read as dates may be equal
+        read_anew = any(column is not self.originals[1][n] for n, column in zip(names, theirs, strict=True))
+        parts = [None] if read_anew else [side.key_part(name) for name in asked]
+        found = [part for part in parts if part is not None]
+        if len(found) == len(asked):
+            return 1 - validity.share(n_rows - side.counting.n_keys(found), n_rows)
+        columns, _ = side.combinations(asked)
+        read = TableData(self.metadata, self.originals[0], columns)
+        return comparisons.key_share([read.sides[1][name] for name in asked], n_rows)
+
+
+def column_of_values(name: str, values: pl.Series) -> Column:
+    """Return values as the column that they would be in memory."""
+    return frame_of(pl.DataFrame({name: values}), "table")[name]
+
+
+def without_missing(values: pl.Series, missing: Sequence[str]) -> pl.Series:
+    """Return values as the readers of files have them, those that stand for missing taken out."""
+    return without_codes(plain(values.alias("")), missing) if missing else values
