@@ -208,9 +208,8 @@ class EncodedTables:
         """
         if self._whole is not None:
             return self._whole.binning(column)
-        return self._binned.once(
-            column, lambda: self.once(("binning", column), lambda: self._fitted(column), self.people)
-        )
+        fitted = lambda: self.once(("binning", column), lambda: self._fitted(column), self.people)  # noqa: E731
+        return self._binned.once(column, fitted)
 
     def _fitted(self, column: str) -> Binning:
         return self.outlines.binning(self.schema[column], self.people) or self.binning_of_values(column)
