@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 import duckdb
@@ -51,7 +51,9 @@ def messy(seed, n=N):
         "float32": pl.Series(rng.normal(size=n), dtype=pl.Float32),
         "money": pl.Series([Decimal(int(k)) / 100 for k in rng.integers(0, 999, n)], dtype=pl.Decimal(12, 2)),
         "day": pl.Series(np.datetime64("2020-01-01") + days),
-        "instant": pl.Series(np.datetime64("2020-01-01") + days).cast(pl.Datetime("us")).set(pl.Series(some), None),
+        "instant": pl.Series(
+            [None if s else datetime(2020, 1, 1) + timedelta(int(d)) for s, d in zip(some, days, strict=True)]
+        ),
         "zoned": pl.Series(np.datetime64("2020-01-01") + days).cast(pl.Datetime("us")).dt.replace_time_zone("UTC"),
         "fine": pl.Series(np.datetime64("2020-01-01") + days).cast(pl.Datetime("ns")),
         "early": pl.Series([datetime(1500 + int(d), 1, 1) for d in days]),
