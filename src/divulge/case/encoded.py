@@ -125,8 +125,7 @@ class EncodedTables:
         out = self.with_schema(self.schema)
         if table is not None:
             out.tables = (self.tables[0], table, *self.tables[2:])
-        out._of_people = self._of_people
-        out._whole = self._whole
+        out._of_people, out._whole = self._of_people, self._whole
         for column, own in codes.items():
             out._pooled[column] = _with_codes(self.pooled(column), {_SYNTHETIC: own})
         return out
@@ -208,8 +207,9 @@ class EncodedTables:
         """
         if self._whole is not None:
             return self._whole.binning(column)
-        fitted = lambda: self.once(("binning", column), lambda: self._fitted(column), self.people)  # noqa: E731
-        return self._binned.once(column, fitted)
+        return self._binned.once(
+            column, lambda: self.once(("binning", column), lambda: self._fitted(column), self.people)
+        )
 
     def _fitted(self, column: str) -> Binning:
         return self.outlines.binning(self.schema[column], self.people) or self.binning_of_values(column)

@@ -44,11 +44,11 @@ class Searches:
     def keep(self, k: int) -> None:
         """Forget all but the k nearest rows of what was found: who asks for more rows has them searched again."""
         with self._lock:
-            made = [n for n, found in self._found.items() if found is not None and n > k]
-            for n in made[1:]:
-                del self._found[n]
-            if made and (found := self._found.pop(made[0])) is not None:
-                self._found[k] = found.first(k).take(np.arange(len(found.n_ties)))  # not a view of the longer lists
+            longest = self.most()
+            if longest is None or longest.distances.shape[1] <= k:
+                return
+            self._found = {n: found for n, found in self._found.items() if found is None or n <= k}
+            self._found[k] = longest.first(k).take(np.arange(len(longest.n_ties)))  # not a view of the longer lists
 
     def most(self) -> Nearest | None:
         """Return the search for most rows that was made; None where there is none."""

@@ -20,10 +20,12 @@ from divulge.tables.canonical_values import distinct, from_arrow
 from divulge.tables.frames import collect, table_of
 
 __all__ = [
+    "EMPTY",
     "CodedColumn",
     "Codes",
     "Column",
     "Frame",
+    "column_of_values",
     "drawn_rows",
     "equal_codes",
     "first_table",
@@ -195,6 +197,15 @@ class Frame:
     def with_column(self, name: Hashable, column: Column) -> Frame:
         """Return the table with one column replaced."""
         return replace(self, columns={**self.columns, name: column.named(name)})
+
+
+EMPTY = Column("O", np.empty(0, dtype=object))
+"""A column without a value."""
+
+
+def column_of_values(name: str, values: Any) -> Column:
+    """Return the values of a series of polars as the column that they would be in memory."""
+    return frame_of(values.alias(name).to_frame(), "table")[name]
 
 
 def objects_of(values: NDArray[Any]) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from divulge.sdmetrics.constraints.adherence import CONSTRAINTS
 from divulge.tables.column_families import as_family, settle
 from divulge.tables.frames import collect, plain, table_of
 
-__all__ = ["Columns", "Derived", "derived", "derived_columns", "of_schema"]
+__all__ = ["TEXTS", "Columns", "Derived", "derived", "derived_columns", "of_schema"]
 
 Columns = Mapping[str, pl.Series]
 """Columns of a table by name."""
@@ -36,7 +36,7 @@ _SDTYPES: dict[Kind, str] = {
     "text": "text",
     "constant": "categorical",  # the correlation with a constant is undefined
 }
-_TEXTS = (pl.String, pl.Categorical, pl.Enum)
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 def derived(schema: RelationalSchema, real: Mapping[str, pl.DataFrame], synthetic: Mapping[str, pl.DataFrame]
@@ -142,9 +142,9 @@ def _read(column: Column, given: Sequence[pl.Series]) -> tuple[str, list[pl.Seri
             as_family(s, "datetime", False, settled.declared, settled.form(i)) for i, s in enumerate(values)
         ]
     if sdtype == "numerical" and not all(s.dtype.is_numeric() for s in raw):
-        if not all(s.dtype.is_numeric() or s.dtype in _TEXTS for s in raw):
+        if not all(s.dtype.is_numeric() or s.dtype in TEXTS for s in raw):
             return "categorical", []
-        numbers = [(s.cast(pl.String) if s.dtype in _TEXTS else s).cast(pl.Float64, strict=False) for s in raw]
+        numbers = [(s.cast(pl.String) if s.dtype in TEXTS else s).cast(pl.Float64, strict=False) for s in raw]
         whole = all(n.null_count() == s.null_count() for n, s in zip(numbers, raw, strict=True))
         return (sdtype, numbers) if whole else ("categorical", [])
     return sdtype, []

@@ -49,6 +49,7 @@ __all__ = [
     "plain",
     "read_numbers",
     "without_codes",
+    "without_missing",
 ]
 
 
@@ -362,6 +363,12 @@ def without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:
             series = series.set((series.cast(pl.Float64) == code).fill_null(False), None)
         return series
     return series
+
+
+def without_missing(series: pl.Series, missing: Sequence[str]) -> pl.Series:
+    """Return a column as it was read, or a plain one without name and without what stands for missing."""
+    # polars takes a name such as "^a$" for a pattern
+    return without_codes(plain(series.alias("")), missing) if missing else series
 
 
 def read_numbers(text: pl.Series) -> pl.Series | None:

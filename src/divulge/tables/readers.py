@@ -23,11 +23,12 @@ from divulge.core.errors import DivulgeError, FrameError, SettingError, TableErr
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
+from divulge.tables.canonical_values import without_missing
 from divulge.tables.counting import COUNTING
 from divulge.tables.csv_files import check_names, header_of, read_csv
 from divulge.tables.databases import in_database, relation_in
 from divulge.tables.engines import check_engine, counted, counted_path
-from divulge.tables.frames import Table, check_missing, collect, plain, table_of, without_codes
+from divulge.tables.frames import Table, check_missing, collect, table_of
 from divulge.tables.many_files import in_files, in_names, is_several, joined, with_rows
 from divulge.tables.parquet import PARQUET
 from divulge.tables.stacking import stacked
@@ -115,7 +116,7 @@ def table_in(content: Content, role: str, missing: Sequence[str] = ()) -> Table:
     else:
         frame = _columnar(data, suffix, where)
     if missing and suffix not in TEXT:
-        frame = pl.DataFrame({s.name: _without_codes(s, missing) for s in frame.get_columns()})
+        frame = pl.DataFrame({s.name: without_missing(s, missing) for s in frame.get_columns()})
     digest = hashlib.sha256(data).hexdigest()
     return replace(table_of(frame, role), sha256=digest, notes=notes, missing=tuple(missing))
 
@@ -237,10 +238,6 @@ def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:
         return tuple(header_of(head[: head.rindex(b"\n")], suffix))
     except (DivulgeError, OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
-
-
-def _without_codes(series: pl.Series, missing: Sequence[str]) -> pl.Series:
-    return without_codes(plain(series.alias("")), missing)  # polars takes a name such as "^a$" for a pattern
 
 
 def read_schema(path: str | PathLike[str]) -> Schema:

@@ -83,14 +83,15 @@ def _one_by_one(distances: Distances, units: dict[str, Ints] | None, listed: int
     sides = [_of_side(distances, role, units, listed, reach) for role in _ROLES]
     to_synthetic, to_person, farther = (np.concatenate(own) for own in list(zip(*sides, strict=True))[:3])
     sizes = np.full(len(to_person), float(distances.n_rows("synthetic"))), _n_others(len(to_person), units)
-    first, second = (_of_both_sides([s.inside for s in sides]), _of_both_sides([s.listed for s in sides]))
-    shares = None if first is None else (first[0] / sizes[0], first[1] / sizes[1])
-    return NearPeople(to_synthetic, to_person, farther, second, shares)
+    inside, listed_rows = _stacked([s.inside for s in sides]), _stacked([s.listed for s in sides])
+    shares = None if inside is None else (inside[0] / sizes[0], inside[1] / sizes[1])
+    return NearPeople(to_synthetic, to_person, farther, listed_rows, shares)
 
 
-def _of_both_sides(parts: Sequence[tuple[Floats, Floats] | None]) -> tuple[Floats, Floats] | None:
-    there = [p for p in parts if p is not None]
-    return (np.concatenate([p[0] for p in there]), np.concatenate([p[1] for p in there])) if there else None
+def _stacked(sides: Sequence[tuple[Floats, Floats] | None]) -> tuple[Floats, Floats] | None:
+    """Return the arrays of real and holdout, one below the other; None where they are not wanted."""
+    there = [side for side in sides if side is not None]
+    return (np.concatenate([s[0] for s in there]), np.concatenate([s[1] for s in there])) if there else None
 
 
 def _of_side(distances: Distances, role: str, units: dict[str, Ints] | None, listed: int, reach: bool) -> _Side:

@@ -27,7 +27,7 @@ from divulge.sdmetrics.reports.properties import RELATIONAL, Inputs, Property
 from divulge.tables.counting import COUNTING
 from divulge.tables.frames import Table
 
-__all__ = ["SDMETRICS", "Progress", "Report"]
+__all__ = ["SDMETRICS", "Report"]
 
 SDMETRICS = "0.32.0"
 """The release of SDMetrics whose scores these are."""

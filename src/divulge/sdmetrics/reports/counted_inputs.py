@@ -13,23 +13,22 @@ from divulge.core.errors import SettingError
 from divulge.core.hashing import value_hashes
 from divulge.core.relations import RelationalSchema
 from divulge.core.schema import Schema
-from divulge.sdmetrics.columns import Column, frame_of
+from divulge.sdmetrics.columns import column_of_values
 from divulge.sdmetrics.derived import derived_columns
 from divulge.sdmetrics.metadata import columns_of, dictionary
 from divulge.sdmetrics.reports.counted_table import CountedSide, CountedTable, Hashes, Ints
 from divulge.sdmetrics.reports.inputs import check_same_columns, check_sdtypes
 from divulge.sdmetrics.reports.pairs import Thresholds
 from divulge.sdmetrics.reports.properties import Inputs
-from divulge.sdmetrics.reports.tables import CONTINUOUS, DISCRETE
+from divulge.sdmetrics.reports.tables import COMPARED
+from divulge.tables.canonical_values import without_missing
 from divulge.tables.engines import copied
-from divulge.tables.frames import Table, plain, without_codes
+from divulge.tables.frames import Table
 from divulge.tables.readers import opened, read_metadata
 
 __all__ = ["Progress", "counted_inputs", "counted_table", "described"]
 
 Progress = Callable[[str, int, int], None]
-
-_COMPARED = (*CONTINUOUS, *DISCRETE)
 
 
 def counted_table(table: Any, role: str, missing: Sequence[str], engine: str) -> Table:
@@ -133,15 +132,15 @@ def counted_inputs(
     else:
         found = metadata
         (entry,) = found["tables"].values()
-        wanted = {str(c) for c, of in columns_of(entry).items() if of.get("sdtype") in _COMPARED}
+        wanted = {str(c) for c, of in columns_of(entry).items() if of.get("sdtype") in COMPARED}
         columns, counts = _told(tables, wanted, missing, progress)
     ((name, entry),) = found["tables"].items()
     check_sdtypes(name, entry)
-    compared = [str(c) for c, of in columns_of(entry).items() if of.get("sdtype") in _COMPARED]
+    compared = [str(c) for c, of in columns_of(entry).items() if of.get("sdtype") in COMPARED]
     sides = [
         CountedSide(
             table,
-            {c: _column(c, own[c]) for c in compared if c in own},
+            {c: column_of_values(c, own[c]) for c in compared if c in own},
             {c: n[c] for c in compared if c in own},
             {c: _hashes(own[c], j) for j, c in enumerate(sorted(compared)) if c in own},
             progress,
@@ -164,17 +163,9 @@ def _told(
         assert table.counting is not None
         progress(f"counting the values of the {table.role} table", 0, 1)
         told = {c: table.counting.values(table.names[c]) for c in table.columns if c in wanted}
-        levels.append({c: _without(values, missing).alias(c) for c, (values, _) in told.items()})
+        levels.append({c: without_missing(values, missing).alias(c) for c, (values, _) in told.items()})
         counts.append({c: np.asarray(n, dtype=np.int64) for c, (_, n) in told.items()})
     return levels, counts
-
-
-def _without(values: pl.Series, missing: Sequence[str]) -> pl.Series:
-    return without_codes(plain(values.alias("")), missing) if missing else values
-
-
-def _column(name: str, values: pl.Series) -> Column:
-    return frame_of(pl.DataFrame({name: values}), "table")[name]
 
 
 def _hashes(values: pl.Series, salt: int) -> Hashes:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from divulge.core.errors import SettingError
-from divulge.sdmetrics.columns import Column
+from divulge.sdmetrics.columns import EMPTY, Column
 from divulge.sdmetrics.constraints import combinations, numbers, order
 from divulge.sdmetrics.constraints.adherence import constraint_of
 from divulge.sdmetrics.constraints.base import Constraint, Tables
-from divulge.sdmetrics.reports.diagnosed_table import EMPTY, DiagnosedTable
+from divulge.sdmetrics.reports.diagnosed_table import DiagnosedTable
 from divulge.sdmetrics.reports.tables import TableData
 
 __all__ = ["counted_rules"]

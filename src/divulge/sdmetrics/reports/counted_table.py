@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from divulge.core.hashing import looked_up_hashes
 from divulge.core.memory import room_left
-from divulge.sdmetrics.columns import Column
+from divulge.sdmetrics.columns import EMPTY, Column
 from divulge.sdmetrics.inputs import known
 from divulge.sdmetrics.reports.tables import Pair, TableData
 from divulge.sdmetrics.single_column import comparisons
@@ -157,7 +157,7 @@ class CountedTable(TableData):
 
     def __init__(self, metadata: Mapping[str, Any], real: CountedSide, synthetic: CountedSide) -> None:
         self.counted = (real, synthetic)
-        ours, theirs = (dict.fromkeys(side.table.columns, _EMPTY) | dict(side.levels) for side in self.counted)
+        ours, theirs = (dict.fromkeys(side.table.columns, EMPTY) | dict(side.levels) for side in self.counted)
         super().__init__(metadata, ours, theirs)
 
     @property
@@ -199,9 +199,6 @@ class CountedTable(TableData):
         rng = np.random.default_rng(seed)
         found = self.counted[0].some_rows(most, rng)
         return None if found is None else TableData(self.metadata, found, found)
-
-
-_EMPTY = Column("O", np.empty(0, dtype=object))
 
 
 def _is_alike(column: Column) -> bool:

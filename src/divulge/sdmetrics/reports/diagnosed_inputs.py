@@ -9,27 +9,26 @@ import numpy as np
 import polars as pl
 
 from divulge.core.relations import RelationalSchema
-from divulge.sdmetrics.columns import Column
-from divulge.sdmetrics.derived import derived_columns
+from divulge.sdmetrics.columns import Column, column_of_values
+from divulge.sdmetrics.derived import TEXTS, derived_columns
 from divulge.sdmetrics.metadata import as_datetimes, columns_of
+from divulge.sdmetrics.reports.counted_inputs import Progress
 from divulge.sdmetrics.reports.counted_rules import counted_rules
-from divulge.sdmetrics.reports.diagnosed_table import DiagnosedSide, DiagnosedTable, column_of_values, without_missing
+from divulge.sdmetrics.reports.diagnosed_table import DiagnosedSide, DiagnosedTable
 from divulge.sdmetrics.reports.ends import Ends, ends_of
 from divulge.sdmetrics.reports.inputs import check_sdtypes
 from divulge.sdmetrics.reports.pairs import Thresholds
 from divulge.sdmetrics.reports.properties import Inputs
-from divulge.sdmetrics.reports.tables import CONTINUOUS, DISCRETE
-from divulge.tables.canonical_values import read_numbers
+from divulge.sdmetrics.reports.tables import COMPARED, CONTINUOUS, DISCRETE
+from divulge.tables.canonical_values import read_numbers, without_missing
 from divulge.tables.counting import BY_ROWS
 from divulge.tables.frames import Table, plain
 from divulge.tables.numeric_types import numeric_type
 
 __all__ = ["diagnosed_inputs", "is_listed"]
 
-Progress = Callable[[str, int, int], None]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
-_TEXT = (pl.String, pl.Categorical, pl.Enum)
 _DIRECT: Mapping[str, Callable[[pl.DataType], bool]] = {
     "numeric": lambda kind: kind.is_numeric(), "datetime": lambda kind: kind.is_temporal(),
 }  # fmt: skip
@@ -77,7 +76,7 @@ def diagnosed_inputs(
         metadata = _derived(metadata, sides)
     ((name, entry),) = metadata["tables"].items()
     check_sdtypes(name, entry)
-    compared = {str(c): of for c, of in columns_of(entry).items() if of.get("sdtype") in (*CONTINUOUS, *DISCRETE)}
+    compared = {str(c): of for c, of in columns_of(entry).items() if of.get("sdtype") in COMPARED}
     for i, (column, of) in enumerate(compared.items()):
         progress("counting the values of columns", i, len(compared))
         if all(column in side.types for side in sides):
@@ -94,7 +93,7 @@ def _side(table: Table, missing: Sequence[str]) -> DiagnosedSide:
     codes = pl.Series(list(missing), dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls().to_list()
     types = dict(zip(table.columns, table.counting.types(), strict=True))
     for name, kind in types.items() if missing else ():
-        numbers = _numbers_without(table, name, missing) if kind in _TEXT else None
+        numbers = _numbers_without(table, name, missing) if kind in TEXTS else None
         types[name] = numbers or without_missing(pl.Series([], dtype=kind), missing).dtype
     return DiagnosedSide(table, tuple(missing), tuple(codes), types)
 

@@ -12,19 +12,18 @@ from numpy.typing import NDArray
 
 from divulge.measures import validity
 from divulge.run.fitting import check_combinations
-from divulge.sdmetrics.columns import Column, frame_of
+from divulge.sdmetrics.columns import EMPTY, Column, column_of_values
+from divulge.sdmetrics.derived import TEXTS
 from divulge.sdmetrics.reports.tables import TableData, as_text
 from divulge.sdmetrics.single_column import comparisons, formats
+from divulge.tables.canonical_values import without_missing
 from divulge.tables.counting import BY_ROWS, Counting, KeyPart
-from divulge.tables.frames import Table, plain, without_codes
+from divulge.tables.frames import Table
 from divulge.tables.numeric_types import EXACT
 
-__all__ = ["EMPTY", "DiagnosedSide", "DiagnosedTable", "column_of_values", "without_missing"]
+__all__ = ["DiagnosedSide", "DiagnosedTable"]
 
 Ints = NDArray[np.int64]
-
-EMPTY = Column("O", np.empty(0, dtype=object))
-_TEXT = (pl.String, pl.Categorical, pl.Enum)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,9 +82,9 @@ class DiagnosedSide:
         """Return how the engine tells the values of a column apart as Python does; None where it cannot."""
         kind, inner = self.types[name], self.table.names[name]
         raw = dict(zip(self.table.columns, self.counting.types(), strict=True))[name]
-        if raw in _TEXT:
+        if raw in TEXTS:
             lost: tuple[str, ...] = (*self.missing, "") if self.missing else ()
-            return KeyPart(inner, lost) if kind in _TEXT else None  # texts may become numbers without the codes
+            return KeyPart(inner, lost) if kind in TEXTS else None  # texts may become numbers without the codes
         if raw in (pl.Boolean, pl.Date) or isinstance(raw, pl.Datetime):
             return KeyPart(inner)
         if raw.is_float():
@@ -112,7 +111,7 @@ class DiagnosedSide:
             The engine tells no rows, and the distinct values do not fit into memory.
         """
         kind, inner = self.types[name], self.table.names[name]
-        by_parts = self.counting.engine in BY_ROWS and (kind in _TEXT or kind.is_integer() or kind.is_float())
+        by_parts = self.counting.engine in BY_ROWS and (kind in TEXTS or kind.is_integer() or kind.is_float())
         if not by_parts or self.key_part(name) is None:
             columns, n = self.combinations([name])
             yield as_text(columns[name]), n
@@ -193,13 +192,3 @@ class DiagnosedTable(TableData):
         columns, _ = side.combinations(asked)
         read = TableData(self.metadata, self.originals[0], columns)
         return comparisons.key_share([read.sides[1][name] for name in asked], n_rows)
-
-
-def column_of_values(name: str, values: pl.Series) -> Column:
-    """Return values as the column that they would be in memory."""
-    return frame_of(pl.DataFrame({name: values}), "table")[name]
-
-
-def without_missing(values: pl.Series, missing: Sequence[str]) -> pl.Series:
-    """Return values as the readers of files have them, those that stand for missing taken out."""
-    return without_codes(plain(values.alias("")), missing) if missing else values

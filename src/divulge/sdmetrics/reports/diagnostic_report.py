@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from divulge.sdmetrics.reports.base import Progress, Report
+from divulge.sdmetrics.reports.base import Report
+from divulge.sdmetrics.reports.counted_inputs import Progress
 from divulge.sdmetrics.reports.diagnosed_inputs import diagnosed_inputs
 from divulge.sdmetrics.reports.properties import DIAGNOSTIC, Inputs
 from divulge.tables.frames import Table

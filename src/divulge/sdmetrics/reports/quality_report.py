@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from divulge.measures.result import FreshSample
-from divulge.sdmetrics.reports.base import Progress, Report
-from divulge.sdmetrics.reports.counted_inputs import counted_inputs
+from divulge.sdmetrics.reports.base import Report
+from divulge.sdmetrics.reports.counted_inputs import Progress, counted_inputs
 from divulge.sdmetrics.reports.fresh_sample import fresh_scores
 from divulge.sdmetrics.reports.properties import QUALITY, Inputs
 from divulge.tables.frames import Table

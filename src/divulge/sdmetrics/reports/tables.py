@@ -14,10 +14,11 @@ from divulge.sdmetrics.metadata import as_datetimes, columns_of
 from divulge.sdmetrics.single_column import comparisons, formats
 from divulge.sdmetrics.single_table.table_structure import dtypes_of
 
-__all__ = ["CONTINUOUS", "DISCRETE", "Coded", "TableData", "as_text"]
+__all__ = ["COMPARED", "CONTINUOUS", "DISCRETE", "Coded", "TableData", "as_text"]
 
 CONTINUOUS = ("numerical", "datetime")
 DISCRETE = ("categorical", "ordinal", "boolean")
+COMPARED = (*CONTINUOUS, *DISCRETE)
 
 Pair = tuple[Hashable, Hashable]
 Coded = tuple[list[NDArray[Any]], int]
