@@ -108,3 +108,17 @@ def test_lists_are_merged_some_people_at_a_time(monkeypatch):
     parts = near._one_by_one(found, None, near.REACH, True)
     check_alike(parts, whole)
     assert all(np.array_equal(a, b) for a, b in zip(parts.listed, whole.listed, strict=True))
+
+
+def test_rows_that_tie_with_the_end_of_a_list_are_those_of_each_person(monkeypatch):
+    rng = np.random.default_rng(0)
+    listed = tuple(np.sort(rng.integers(0, 2, (50, near.REACH)) / 4, axis=1) for _ in range(2))
+    beyond = tuple(rng.integers(0, 9, 50).astype(float) for _ in range(2))
+    expected = np.empty((2, 50))
+    for i in range(50):
+        radius = np.sort(np.concatenate([distances[i] for distances in listed]))[near.REACH - 1]
+        for j, (distances, more) in enumerate(zip(listed, beyond, strict=True)):
+            expected[j, i] = (distances[i] <= radius).sum() + more[i] * (distances[i, -1] == radius)
+    monkeypatch.setattr(near, "_AT_ONCE", 7)
+    assert np.array_equal(near._within_reach(listed, beyond), expected)
+    assert 10 < (expected[0] > near.REACH).sum() < 40  # the end of the list ties for some
