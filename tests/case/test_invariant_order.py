@@ -47,7 +47,7 @@ def test_rows_sorted_by_content_some_at_a_time(case, coarse, cells, tmp_path, mo
     case.encoded.spill = Spill(tmp_path)
     found = _features(case, names, (0, 1, 2))
     np.testing.assert_array_equal(found.order("synthetic"), expected)
-    np.testing.assert_array_equal(found.order("synthetic"), np.lexsort(found.synthetic.T[::-1]))
+    np.testing.assert_array_equal(found.order("synthetic"), np.lexsort(np.asarray(found.synthetic).T[::-1]))
 
 
 @pytest.mark.parametrize("rows", [None, {1: np.array([80, 3, 5, 9, 0, 20, 81])}])

@@ -53,6 +53,27 @@ def test_the_compiled_loop_gives_the_same_digits(sizes, units):
     assert plain.rare.tolist() == fast.rare.tolist()
 
 
+@pytest.mark.parametrize("units", [False, True])
+@pytest.mark.parametrize("sizes", ["as they are", 2**26], ids=["counted", "hashed"])
+@pytest.mark.parametrize(
+    ("dtype", "largest"), [("uint8", 255), ("uint16", 255), ("uint16", 65_535), ("int32", 255), ("int32", 70_000)]
+)
+def test_narrow_codes_give_the_same_digits(dtype, largest, sizes, units):
+    """Counted in an array or hashed, and with keys of more than 64 bits: the sizes that are stated say which."""
+    people, synthetic, unit = drawn(2, [6] * 4, 300, 1500, units)
+    for codes in (people, synthetic):
+        codes[codes == 5] = largest
+    stated = [largest + 1 if sizes == "as they are" else sizes] * 4
+    sets = np.array([[0, 1], [1, 3], [2, 3]]) if largest == 255 else np.array([[0, 1, 2], [1, 2, 3], [0, 2, 3]])
+    expected = by_hand(people, synthetic, sets, unit)
+    for engine in ("numpy", "compiled"):
+        found = margin_sums(list(people.T), synthetic.T.astype(dtype), stated, sets, unit, engine=engine)
+        np.testing.assert_allclose((found.total, found.rare), expected)
+        plain = margin_sums(list(people.T), list(synthetic.T), stated, sets, unit, engine=engine)
+        assert (found.total.tobytes(), found.rare.tobytes()) == (plain.total.tobytes(), plain.rare.tobytes())
+    assert len(np.unique(expected[0].round(9))) > 100
+
+
 def test_keys_of_more_than_64_bits_are_told_apart():
     """Sizes are powers of two, so that a key without its high bits has nothing of the first column left."""
     people = np.array([[0, 5, 7], [2**21, 5, 7], [0, 5, 7]], np.int32)

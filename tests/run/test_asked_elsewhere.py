@@ -133,12 +133,27 @@ def test_the_number_of_people_that_an_engine_asks_follows_from_memory(tables, mo
     monkeypatch.setattr(asked_elsewhere, "SAMPLES", (150, 120))
     columns, sizes = tables[0].width, [len(tables[0]), len(tables[2])]
     for free, expected in ((10**9, 150), (2 * 105 * columns * 299, 120), (1000, "none"), (None, 150)):
-        assert with_default_people(RunOptions(engine="polars"), sizes, columns, free).people == expected
-    assert with_default_people(RunOptions(engine="polars", people="all"), sizes, columns, 0).people == max(sizes)
-    assert with_default_people(RunOptions(engine="spark"), sizes, columns, 0).people is None
+        assert with_default_people(RunOptions(engine="polars"), sizes, 100, columns, free).people == expected
+    assert with_default_people(RunOptions(engine="polars", people="all"), sizes, 100, columns, 0).people == max(sizes)
+    assert with_default_people(RunOptions(engine="spark"), sizes, 100, columns, 0).people is None
     named = RunOptions(engine="polars", people=130)
-    assert with_default_people(named, sizes, columns, 0) is named
-    assert with_default_people(RunOptions(engine="polars"), sizes, columns, None, by_rows=False).people == "none"
+    assert with_default_people(named, sizes, 100, columns, 0) is named
+    assert with_default_people(RunOptions(engine="polars"), sizes, 100, columns, None, by_rows=False).people == "none"
+
+
+def test_fewer_are_asked_by_default_where_searches_would_not_fit_with_more():
+    def asked(synthetic, gigabytes):
+        options = RunOptions(engine="polars")
+        return with_default_people(options, [10**8, 25 * 10**6], synthetic, 15, round(gigabytes * 10**9)).people
+
+    # the values of two million people take 3.2 GB, so that eight are enough for these
+    assert asked(10**6, 8) == 10**6
+    assert asked(10**8, 8) == 10**6
+    # the nearest of a hundred million rows take 2.6 GB beside 1,700 bytes a person
+    assert asked(10**8, 7.9) == asked(10**8, 6.5) == 500_000
+    assert asked(10**8, 4.5) == 200_000
+    # and where nobody could be searched for, the values decide as before
+    assert asked(10**8, 3) == asked(10**6, 3) == 200_000
 
 
 @pytest.mark.slow
@@ -375,9 +390,9 @@ def test_a_run_on_relations_makes_what_the_plan_says(relations):
 
 def test_nobody_is_asked_where_memory_does_not_suffice_and_the_report_says_so():
     engine = RunOptions(engine="polars")
-    asking = with_default_people(engine, [10**6, 10**6], 15, 10**6)
+    asking = with_default_people(engine, [10**6, 10**6], 10**6, 15, 10**6)
     assert nobody_in_words(engine, asking, by_rows=True) == [NO_MEMORY] and NO_MEMORY in SENTENCES
-    assert nobody_in_words(engine, with_default_people(engine, [100, 100], 15, 10**9), by_rows=True) == []
+    assert nobody_in_words(engine, with_default_people(engine, [100, 100], 100, 15, 10**9), by_rows=True) == []
     spark, memory = RunOptions(engine="spark"), RunOptions()
     assert nobody_in_words(spark, spark, by_rows=False) == [NO_ROWS]
     assert nobody_in_words(memory, memory, by_rows=False) == []

@@ -8,7 +8,7 @@ import pytest
 
 import divulge
 from divulge.case.case import build_case
-from divulge.run import forecast
+from divulge.run import forecast, run_time
 from divulge.run.budget import Clock
 from divulge.run.engine_cost import EngineWork, engine_work, seconds_at_end, seconds_before, seconds_of_each
 from divulge.run.measured_cost import BYTES
@@ -28,9 +28,9 @@ def work(millions, asked, columns=15):
     return EngineWork(round(2.25e6 * millions), 10**6 * millions, asked, columns)
 
 
-def cpu_seconds(of, tasks, *, searched=False, fidelity=False):
+def cpu_seconds(of, tasks, *, searched=False, measured=0):
     before = seconds_before(of, searched=searched, jobs=1)
-    return before + sum(seconds_of_each(of, tasks, 1)) + seconds_at_end(of, fidelity=fidelity, jobs=1)
+    return before + sum(seconds_of_each(of, tasks, 1)) + seconds_at_end(of, measured, 1)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,8 @@ def test_what_is_told_of_named_keys_is_about_what_runs_took(millions, asked, cpu
 
 
 def test_what_is_told_of_a_search_for_key_sets_is_about_what_a_run_took():
-    assert cpu_seconds(work(1, 10**5), SEARCHED, searched=True, fidelity=True) == pytest.approx(107, rel=0.2)
+    of = work(1, 10**5)
+    assert cpu_seconds(of, SEARCHED, searched=True, measured=of.rows) == pytest.approx(107, rel=0.2)
 
 
 @pytest.mark.parametrize(("attack", "at_1", "at_10"), [("membership", 28, 74), ("linkability", 18, 95)])
@@ -83,24 +84,42 @@ def test_the_plan_tells_the_sum_of_all_parts(files, fidelity, monkeypatch):
     of = EngineWork(2100, 900, 240, 4)
     kept = [t for t in plan_of(build_case(*files, engine="polars"), Attacker(("a", "b"), ("c",)), RunOptions(**ASKED)).tasks
             if t.attack in {a.attack for a in told.attacks}]  # fmt: skip
-    assert told.seconds == pytest.approx(cpu_seconds(of, kept, fidelity=fidelity))
-    # fidelity that does not fit into memory is not made
+    assert told.seconds == pytest.approx(cpu_seconds(of, kept, measured=2100 * fidelity))
+    # where it does not fit into memory it is made of as many rows of each table as people are asked
     monkeypatch.setattr(forecast, "bytes_of_fidelity", lambda n_rows, wide: 10**15)
     monkeypatch.setattr(forecast, "room", lambda: Room(10**12, 0, "a test says so"))
     small = divulge.plan(files[0], files[1], holdout=files[2], **asked)
-    assert small.seconds == pytest.approx(cpu_seconds(of, kept))
+    assert small.seconds == pytest.approx(cpu_seconds(of, kept, measured=360 * fidelity))
+    # and where nobody is asked it is not made
+    alone = divulge.plan(files[0], files[1], holdout=files[2], **asked | {"people": "none"})
+    counted = [t for t in kept if t.attack in {a.attack for a in alone.attacks}]
+    assert alone.seconds == pytest.approx(cpu_seconds(of._replace(asked=0), counted))
 
 
-def test_a_run_tells_its_tests_and_how_much_is_left():
+def test_rows_that_are_drawn_are_told_with_what_it_takes_to_read_them():
+    of = work(100, 2 * 10**6)
+    drawn, same = seconds_at_end(of, 3 * 10**6, 1), seconds_at_end(of._replace(rows=3 * 10**6), 3 * 10**6, 1)
+    assert same < drawn < seconds_at_end(of, of.rows, 1)
+
+
+def test_a_run_tells_its_tests_and_how_much_is_left(monkeypatch):
     tables = [pl.DataFrame({c: ["x", "y", "z"] * n for c in "abc"}) for n in (40, 40, 40)]
     options = RunOptions(**ASKED | {"engine": "duckdb"})
     case = build_case(*tables)
     plan = plan_of(case, Attacker(("a",), ("b",)), options)
     of = engine_work(case, 240)
     assert of == (360, 120, 240, 3)
-    whole = sum(seconds_of_each(of, plan.tasks, 1)) + seconds_at_end(of, fidelity=True, jobs=1)
+    tests = sum(seconds_of_each(of, plan.tasks, 1))
+    whole = tests + seconds_at_end(of, 360, 1)
     assert time_left_of(case, plan, options, Clock.start(None)).seconds() == pytest.approx(whole, rel=0.01)
     assert "about 10 seconds" in size_in_words(case, plan, options)
+    # where the codes of all rows do not fit, fidelity is made of fewer
+    monkeypatch.setattr(run_time, "seconds_at_end", lambda work, measured, jobs: measured)
+    fewer, left = replace(options, people=10), []
+    for free in (10**9, 1):
+        monkeypatch.setattr(run_time, "room", lambda free=free: Room(free, 0, "a test says so"))
+        left.append(time_left_of(case, plan, fewer, Clock.start(None)).seconds())
+    assert left[0] - left[1] == pytest.approx(360 - 30, rel=0.01)
 
 
 def test_distances_of_people_are_told_once_and_their_scores_are(files, monkeypatch):

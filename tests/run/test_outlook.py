@@ -241,7 +241,7 @@ def test_what_one_attack_writes_and_goes_is_no_room_of_the_next(tables):
     options, c = RunOptions(engine="duckdb", people=500), len(build_case(*tables).schema.usable())
     each = {name: on_disk(case, [name], options, codes).needed - codes for name in ("membership", "linkability")}
     n = case.n_rows("synthetic")
-    assert each == {"membership": n * (83 + 18 * c), "linkability": n * (206 + 6 * c)}
+    assert each == {"membership": n * (83 + 12 * c), "linkability": n * (206 + 6 * c)}
     assert on_disk(case, ["linkability", "inference"], options, codes).needed == codes + each["linkability"]
     hashes = 8 * n  # by which membership orders rows: of what it makes they alone stay
     assert each["membership"] < each["linkability"]

@@ -52,7 +52,9 @@ def test_what_is_not_certain_is_not_told():
 
 def test_a_finding_that_risks_do_not_show_is_told():
     (found,) = two_by_two(["a", "b"], ranked([0.1, 0.1], behind=[1]), [])
-    assert found.sentence == "Cannot tell which is riskier; something was found in “b” alone."
+    assert found.sentence == (
+        "“b” stands behind “a” by its verdict alone; by the size of the risk one cannot tell which is riskier."
+    )
 
 
 def test_one_attack_alone_does_not_make_a_table_riskier_than_another():

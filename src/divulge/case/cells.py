@@ -200,13 +200,16 @@ def n_cells_in_parts(encoded: EncodedTables, which: int, columns: Sequence[str],
     return int(np.count_nonzero(hashes[1:] != hashes[:-1])) + min(1, len(hashes))
 
 
-def stacked_codes(encoded: EncodedTables, which: int, columns: Sequence[str]) -> NDArray[np.int32]:
+def stacked_codes(encoded: EncodedTables, which: int, columns: Sequence[str]) -> NDArray[Any]:
     """Return the binned codes of each row of a table in some columns, shape (n_columns, n_rows).
 
-    They are in a file where a folder is named for what does not fit into memory.
+    They are of uint8, uint16 or int32, and in a file where a folder is named for what does not fit into memory: the
+    narrower they are, the more of it stays there.
     """
     n_rows = encoded.tables[which].n_rows
-    out = room_for(encoded.spill, (len(columns), n_rows), np.int32)
+    most = max((encoded.n_codes(c) for c in columns), default=1) - 1
+    dtype = next((t for t in (np.uint8, np.uint16) if most <= np.iinfo(t).max), np.int32)
+    out = room_for(encoded.spill, (len(columns), n_rows), dtype)
     for row, column in zip(out, columns, strict=True):
         plain, binning = encoded.codes_in(column, which, binned=False), encoded.binning(column)
         for first in range(0, n_rows, _PART):

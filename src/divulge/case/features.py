@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.invariant_order import canonical_of
+from divulge.case.narrow_rows import NarrowRows
 from divulge.case.spill import Spill, room_for
 
 __all__ = ["Features", "features_of"]
@@ -37,8 +39,8 @@ class Features:
 
     people: Floats
     """Shape (n_people, n_columns): rank of a number, or place of a category by frequency; negative for missing."""
-    synthetic: Floats
-    """Shape (n_synthetic, n_columns)."""
+    synthetic: Floats | NarrowRows
+    """Shape (n_synthetic, n_columns); in files where these are named for what does not fit into memory."""
     numeric: tuple[bool, ...]
     """Which columns are numbers."""
     spill: Spill | None = None
@@ -46,10 +48,10 @@ class Features:
 
     def order(self, role: str) -> Ints:
         """Return the rows of "people" or "synthetic" sorted by content."""
-        values = getattr(self, role)
-        if self.spill is None or role != "synthetic":
-            return np.lexsort(values.T[::-1])
-        return _order_in_parts(values, room_for(self.spill, (len(values),), np.int64))
+        values = self.people if role == "people" else self.synthetic
+        if isinstance(values, NarrowRows):
+            return _order_in_parts(values.columns, room_for(self.spill, (len(values),), np.int64))
+        return np.lexsort(values.T[::-1])
 
     def same(self) -> Ints:
         """Return for each person the number of the content of the record, the same for equal records."""
@@ -65,11 +67,11 @@ class Features:
         Numbers lie between 0 and 1 by rank, missing below; rare categories are one.
         """
         numeric = np.array(self.numeric, dtype=bool)
-        most = np.maximum(self.people.max(axis=0, initial=1.0), self.synthetic.max(axis=0, initial=1.0))
+        most = np.array([max(1.0, self._ends(j)[1]) for j in range(len(self.numeric))])
         numbers = np.where(rows < 0, _MISSING, rows / most)[:, numeric]
         return numbers, np.minimum(rows, _COMMONEST)[:, ~numeric]
 
-    def indicators(self, rows: Floats) -> Floats:
+    def indicators(self, rows: Floats | NarrowRows) -> Floats:
         """Return some of these rows as columns of comparable spread.
 
         Numbers lie between 0 and 1 by rank, missing below; categories become indicators over the square root of 2, so
@@ -78,14 +80,18 @@ class Features:
         parts = []
         for j, is_number in enumerate(self.numeric):
             values = rows[:, j]
-            most = max(self.people[:, j].max(initial=0.0), self.synthetic[:, j].max(initial=0.0))
+            least, most = self._ends(j)
             if is_number:
                 parts.append(np.where(values < 0, _MISSING, values / max(1.0, most))[:, None])
                 continue
-            least = int(min(self.people[:, j].min(initial=0.0), self.synthetic[:, j].min(initial=0.0)))
-            place = np.minimum(values, _COMMONEST).astype(np.int64) - least
-            parts.append(np.eye(int(min(most, _COMMONEST)) - least + 1)[place] / np.sqrt(2))
+            place = np.minimum(values, _COMMONEST).astype(np.int64) - int(least)
+            parts.append(np.eye(int(min(most, _COMMONEST) - least) + 1)[place] / np.sqrt(2))
         return np.hstack(parts)
+
+    def _ends(self, j: int) -> tuple[float, float]:
+        """Return the least and the largest number of a column, and 0."""
+        sides = (self.people[:, j], self.synthetic[:, j])
+        return min(v.min(initial=0.0) for v in sides), max(v.max(initial=0.0) for v in sides)
 
 
 def features_of(case: Case, columns: Sequence[str], *, people_alone: bool = False) -> Features:
@@ -101,51 +107,59 @@ def features_of(case: Case, columns: Sequence[str], *, people_alone: bool = Fals
 def _features(case: Case, names: tuple[str, ...], tables: tuple[int, ...]) -> Features:
     whole = [t.n_rows for t in case.tables]
     people = np.empty((sum(whole[i] for i in case.encoded.people), len(names)))
-    # column by column, as it is written and sorted
-    synthetic = room_for(case.encoded.spill, (len(names), whole[1] if 1 in tables else 0), np.float64).T
-    numeric = []
+    n_synthetic, spill = whole[1] if 1 in tables else 0, case.encoded.spill
+    synthetic, numeric = [], []
     for j, name in enumerate(names):
         places, is_number = _places(case, names, j, tables)
         codes = case.codes(name, binned=False)
         people[:, j] = np.concatenate([places[c] for c in (codes[0], *codes[2:])])
-        for first in range(0, len(synthetic), _PART):
-            synthetic[first : first + _PART, j] = places[codes[1][first : first + _PART]]
+        column = room_for(spill, (n_synthetic,), np.float64 if spill is None else NarrowRows.type_of(places))
+        for first in range(0, n_synthetic, _PART):
+            column[first : first + _PART] = places[codes[1][first : first + _PART]]
+        synthetic.append(column)
         numeric.append(is_number)
-    return Features(people, synthetic, tuple(numeric), case.encoded.spill)
+    if spill is not None and synthetic:
+        return Features(people, NarrowRows(synthetic), tuple(numeric), spill)
+    return Features(people, np.array(synthetic).reshape(len(names), n_synthetic).T, tuple(numeric))
 
 
-def _order_in_parts(values: Floats, out: Ints) -> Ints:
+def _order_in_parts(columns: Sequence[NDArray[np.integer[Any]]], out: Ints) -> Ints:
     """Return the rows sorted by content, ordered some at a time: those whose first columns begin alike.
+
+    Rows of a part lie all over a column, so that each part reads all of it: narrow columns stay in memory where there
+    is little.
 
     Parameters
     ----------
-    values
-        Shape (n_rows, n_columns), whole numbers.
+    columns
+        One or more, of whole numbers.
     out
         Room for the order.
     """
-    cell, n_cells = np.zeros(len(values), dtype=np.int32), 1
-    for column in values.T:
-        least = float(column.min(initial=0.0))
-        n = int(column.max(initial=0.0) - least) + 1
+    n_rows = len(columns[0])
+    cell, n_cells = np.zeros(n_rows, dtype=np.int32), 1
+    for column in columns:
+        least = int(column.min(initial=0))
+        n = int(column.max(initial=0)) - least + 1
         width = -(-n // _COARSE)  # numbers of one group, in their order
         n_groups = -(-n // width)
         if n_cells * n_groups > _CELLS:
             break
-        for a in range(0, len(values), _PART):
-            cell[a : a + _PART] = cell[a : a + _PART] * n_groups + (column[a : a + _PART] - least).astype(int) // width
+        for a in range(0, n_rows, _PART):
+            group = (column[a : a + _PART].astype(np.int64) - least) // width
+            cell[a : a + _PART] = cell[a : a + _PART] * n_groups + group
         n_cells *= n_groups
         if width > 1:
             break
     times = np.zeros(n_cells, dtype=np.int64)
-    for a in range(0, len(values), _PART):
+    for a in range(0, n_rows, _PART):
         times += np.bincount(cell[a : a + _PART], minlength=n_cells)
     ends, done, first = np.cumsum(times), 0, 0
-    while done < len(values):
+    while done < n_rows:
         last, least_last = np.searchsorted(ends, (done + _AT_ONCE, done), side="right").tolist()
         last = max(last, least_last + 1)
         rows = np.flatnonzero((cell >= first) & (cell < last))
-        out[done : done + len(rows)] = rows[np.lexsort([column[rows].astype(np.int32) for column in values.T[::-1]])]
+        out[done : done + len(rows)] = rows[np.lexsort([column[rows] for column in reversed(columns)])]
         done, first = done + len(rows), last
     return out
 

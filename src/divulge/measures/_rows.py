@@ -97,7 +97,8 @@ def _ordered(case: Case, names: tuple[str, ...], role: str) -> tuple[Floats, Int
     """Return all rows of a table, their units, the order of their contents, and which columns are numbers."""
     features = features_of(case, names)
     n = case.n_rows("real")
-    x = {"real": features.people[:n], "holdout": features.people[n:], "synthetic": features.synthetic}[role]
+    people = {"real": features.people[:n], "holdout": features.people[n:]}
+    x = people[role] if role in people else np.asarray(features.synthetic)
     units = case.units(role)
     if units is None:  # each row is a unit, numbered in this order
         order = np.lexsort(x.T[::-1])

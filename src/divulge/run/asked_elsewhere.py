@@ -16,7 +16,7 @@ from divulge.run.memory import in_bytes, room
 from divulge.run.options import NOBODY, RunOptions
 from divulge.run.plan import Plan
 from divulge.run.resumed import as_before
-from divulge.run.searched_bytes import BYTES_OF_A_VALUE, bytes_to_search, too_much
+from divulge.run.searched_bytes import BYTES_OF_A_VALUE, bytes_of_nearest, bytes_to_search, too_much
 from divulge.tables.counting import BY_ROWS, COUNTING
 from divulge.tables.engines import spill_into
 from divulge.tables.frames import Table
@@ -189,17 +189,20 @@ def leave_out_searches(plan: Plan, needed: dict[str, int], free: int) -> None:
 
 
 def with_default_people(
-    options: RunOptions, rows: Sequence[int], columns: int, free: int | None, *, by_rows: bool = True
+    options: RunOptions, rows: Sequence[int], synthetic: int, columns: int, free: int | None, *, by_rows: bool = True
 ) -> RunOptions:
     """Return the options of a run by an engine with the number of people that it asks.
 
     Where the user names none, a million members and as many strangers are asked at most, or the first of some smaller
-    numbers with whom half of the memory is enough; nobody where an engine tells counts alone.
+    numbers whose values fit into half of the memory and whose nearest rows can be searched in three quarters of it;
+    where these rows never can be, their values alone decide. Nobody is asked where an engine tells counts alone.
 
     Parameters
     ----------
     rows
         Of the tables of people.
+    synthetic
+        Rows of the (largest) synthetic table.
     columns
         Of the tables.
     free
@@ -210,18 +213,23 @@ def with_default_people(
     Examples
     --------
     >>> options = RunOptions(engine="duckdb")
-    >>> with_default_people(options, [5_000_000, 100_000], 15, 10**10).people
+    >>> with_default_people(options, [5_000_000, 100_000], 5_000_000, 15, 10**10).people
     1000000
-    >>> with_default_people(options, [5_000_000, 100_000], 15, 10**9).people
-    200000
+    >>> with_default_people(options, [5_000_000, 100_000], 5_000_000, 15, 10**9).people
+    50000
     """
     if options.engine not in BY_ROWS or options.people not in (None, "all"):
         return options
     if options.people == "all":
         return replace(options, people=max(rows))
-    most = None if free is None or options.beyond_memory else free / 2
-    fits = (n for n in SAMPLES if most is None or sum(min(n, m) for m in rows) * columns * BYTES_OF_A_VALUE <= most)
-    return replace(options, people=next(fits, NOBODY) if by_rows else NOBODY)
+    if not by_rows:
+        return replace(options, people=NOBODY)
+    if free is None or options.beyond_memory:
+        return replace(options, people=SAMPLES[0])
+    asked = {n: sum(min(n, m) for m in rows) for n in SAMPLES}
+    fits = [n for n in SAMPLES if asked[n] * columns * BYTES_OF_A_VALUE <= free / 2]
+    searched = [n for n in fits if bytes_of_nearest(synthetic, asked[n], columns) <= 0.75 * free]
+    return replace(options, people=next(iter(searched or fits), NOBODY))
 
 
 def nobody_in_words(named: RunOptions, asking: RunOptions, *, by_rows: bool) -> list[str]:
@@ -247,7 +255,7 @@ def people_of_engine(case: Case, options: RunOptions) -> tuple[RunOptions, list[
     by_rows = all(t.counting is not None for t in case.tables)
     free = None if there is None else there.free
     before = as_before(options)
-    asking = with_default_people(options, rows, len(case.columns), free, by_rows=by_rows)
+    asking = with_default_people(options, rows, case.n_rows("synthetic"), len(case.columns), free, by_rows=by_rows)
     asking = asking if before is options or not by_rows else before
     if options.people is not None or asking.people == NOBODY:
         return asking, nobody_in_words(options, asking, by_rows=by_rows)

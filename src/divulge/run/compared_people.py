@@ -95,9 +95,9 @@ def people_of_comparison(
 
     named = options.people
     if there is None or options.beyond_memory:
-        asking = with_default_people(options, rows, columns, None)
+        asking = with_default_people(options, rows, rows[0], columns, None)
     else:
-        asking = with_default_people(options, rows, columns, there.free)
+        asking = with_default_people(options, rows, rows[0], columns, there.free)  # a synthetic table is as large
         if named is None and asking.sample is not None:
             fits = (n for n in SAMPLES if n <= asking.sample and held(n) <= there.free / 2)
             asking = replace(asking, people=next(fits, NOBODY))

@@ -27,6 +27,7 @@ __all__ = [
     "NO_ROOM_TO_COUNT",
     "NO_UTILITY",
     "bytes_of_fidelity",
+    "bytes_of_fidelity_on",
     "check_counted",
     "codes_for_fidelity",
     "counted_measures",
@@ -167,18 +168,28 @@ def codes_for_fidelity(case: Case, groups: Sequence[str] = (), *, beyond_memory:
     SizeError
         They do not fit.
     """
-    columns = sorted({*(compared_columns(case) or case.columns), *groups})
-    n_rows, there = sum(t.n_rows for t in case.tables), room()
-    named = (*columns, *([case.unit] if case.unit else []))
-    wide = sum(narrowest(case.n_codes(c, binned=False)).itemsize for c in named)
-    needed = bytes_of_fidelity(n_rows, None if case.in_files is not None else wide)
+    there, needed = room(), bytes_of_fidelity_on(case, groups)
     if there is not None and needed > there.free and not beyond_memory:
+        n_rows = sum(t.n_rows for t in case.tables)
         raise SizeError(
             f"memory: the codes of {n_rows:,} rows need about {in_bytes(needed)}, and this process may use "
             f"{in_bytes(there.free)} ({there.why}). hint: leave columns out (--ignore), or begin nevertheless "
             "(--beyond-memory)."
         )
-    return case.with_codes(columns)
+    return case.with_codes(_columns_of_fidelity(case, groups))
+
+
+def _columns_of_fidelity(case: Case, groups: Sequence[str]) -> list[str]:
+    return sorted({*(compared_columns(case) or case.columns), *groups})
+
+
+def bytes_of_fidelity_on(case: Case, groups: Sequence[str] = ()) -> int:
+    """Return about how many bytes the measures of fidelity take on a case, by the codes of all rows."""
+    n_rows = sum(t.n_rows for t in case.tables)
+    if case.in_files is not None:
+        return bytes_of_fidelity(n_rows, None)
+    named = (*_columns_of_fidelity(case, groups), *([case.unit] if case.unit else []))
+    return bytes_of_fidelity(n_rows, sum(narrowest(case.n_codes(c, binned=False)).itemsize for c in named))
 
 
 def bytes_of_fidelity(n_rows: int, wide: int | None) -> int:

@@ -54,9 +54,9 @@ def on_disk(case: Case, attacks: Collection[str], options: RunOptions, codes: in
     if options.sample is None or not any(CATALOGUE[a].sampled for a in attacks):
         return OnDisk(0, 0)
     walked = _BYTES_OF_WALKED + _BYTES_OF_WALKED_CELL * columns if spill.blocks(n) > 1 else 0
-    # beside indices: values as numbers and their order; the cells of two halves. All go when the attack has ended
+    # beside indices: values as numbers and codes, and their order; the cells of two halves. All go when the attack ends
     of_attacks = {
-        "membership": each + 12 * columns + 12,
+        "membership": each + 6 * columns + 12,
         "linkability": each + _BYTES_OF_INDEX + 80,
         "inference": walked,
     }

@@ -20,7 +20,7 @@ from divulge.run.options import RunOptions
 from divulge.run.plan import Plan
 from divulge.tables.frames import Table, table_of
 
-__all__ = ["MOST", "TOGETHER", "DrawnRows", "drawn_in_words", "drawn_rows", "fidelity_case"]
+__all__ = ["MOST", "TOGETHER", "DrawnRows", "drawn_in_words", "drawn_rows", "fidelity_case", "rows_measured"]
 
 Ints = NDArray[np.int64]
 
@@ -115,6 +115,31 @@ def drawn_in_words(first: DrawnRows | None, candidates: Sequence[Table | None]) 
     sizes = [t.n_rows for t in (*first.tables, *candidates) if t is not None]
     rows = f"{min(sizes):,}" if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,}"
     return [f"differences of distance were measured on {rows} rows of each table, drawn at random"]
+
+
+def rows_measured(rows: Sequence[int], needed: int, free: int | None, options: RunOptions) -> int:
+    """Return of how many rows of all tables fidelity will be measured: all, those drawn, or 0 where it is not.
+
+    Parameters
+    ----------
+    rows
+        Of each table.
+    needed
+        Bytes of the measures with the codes of all rows.
+    free
+        Bytes that the process may take; None where that is not known.
+
+    Examples
+    --------
+    >>> rows = [100_000_000, 100_000_000, 500_000]
+    >>> [rows_measured(rows, 10**10, free, RunOptions(people=10**7)) for free in (10**9, 10**11, None)]
+    [2500000, 200500000, 200500000]
+    """
+    if not options.fidelity:
+        return 0
+    if free is None or options.beyond_memory or needed <= free:
+        return sum(rows)
+    return 0 if options.sample is None else sum(min(n, options.sample, MOST) for n in rows)
 
 
 def fidelity_case(case: Case, plan: Plan, groups: Sequence[str], options: RunOptions) -> Case | None:

@@ -93,6 +93,7 @@ _OF_ATTACKS: dict[str, Callable[[EngineWork], float]] = {
 _BY_KEYS = 3e-8, 3.3e-6  # seconds of a synthetic row and of a person, of one target with named keys
 _WALKED = 6e-7, 1.6e-5  # of a cell of the synthetic table for all targets; of a person, for one
 _TAUGHT_ROWS, _TAUGHT = 40_000, (0.321, 2.73e-7)  # a model, and a cell that it sees (measured_cost)
+_DRAWN = 1.0e-6  # of a cell of rows drawn for fidelity: read at random, made a table, and coded
 _SCORE = 1.5e-7  # of a person under a test: correction for the number of tests, records
 
 
@@ -118,9 +119,12 @@ def seconds_of_each(work: EngineWork, tasks: Sequence[Task], jobs: int) -> list[
     return [_seconds(work, t, walked) * shortened(jobs) for t in tasks]
 
 
-def seconds_at_end(work: EngineWork, *, fidelity: bool, jobs: int) -> float:
-    """Return the seconds of measures of fidelity, which are made from codes."""
-    return (0.0023 * work.columns**2 + 1.3e-7 * work.cells) * shortened(jobs) if fidelity else 0.0
+def seconds_at_end(work: EngineWork, measured: int, jobs: int) -> float:
+    """Return the seconds of measures of fidelity of so many rows: all, by their codes, or fewer that are drawn."""
+    if not measured:
+        return 0.0
+    drawn = _DRAWN * (measured < work.rows)
+    return (0.0023 * work.columns**2 + (1.3e-7 + drawn) * measured * work.columns) * shortened(jobs)
 
 
 def _seconds(work: EngineWork, task: Task, walked: int) -> float:

@@ -25,6 +25,7 @@ from divulge.run.asked_elsewhere import (
 from divulge.run.asked_elsewhere import SAMPLES as _SAMPLES
 from divulge.run.counted import bytes_of_fidelity, check_counted, keep_counted
 from divulge.run.disk import on_disk, on_disk_at_most
+from divulge.run.drawn_rows import rows_measured
 from divulge.run.engine_cost import engine_work, seconds_at_end, seconds_before, seconds_of_each
 from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, levels_of, process_bytes, work_of
 from divulge.run.memory import Room, room
@@ -196,7 +197,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
     rows, columns = ([s.rows for s in (sizes.real, sizes.holdout) if s is not None], len(sizes.real.sample.columns))
     check_rows_told(options, by_rows=sizes.by_rows)
     named, free = options, None if there is None else there.free
-    options = with_default_people(options, rows, columns, free, by_rows=sizes.by_rows)
+    options = with_default_people(options, rows, sizes.synthetic.rows, columns, free, by_rows=sizes.by_rows)
     told = _nobody(named, options, sizes)
     case, planned, whole = prepared(sizes, attacker, reading, options)
     disk_free = _free_on_disk(options)
@@ -272,8 +273,9 @@ def _seconds_of(case: Case, planned: Plan, work: Work, options: RunOptions, limi
     there = engine_work(case, work.asked if in_files else 0)
     before = seconds_before(there, searched=bool(planned.key_sets), jobs=jobs)
     wide = None if in_files else _of_codes(case) // there.rows
-    fits = limit is None or options.beyond_memory or bytes_of_fidelity(there.rows, wide) <= limit
-    after = seconds_at_end(there, fidelity=options.fidelity and fits, jobs=jobs)
+    rows = [t.n_rows for t in case.tables]
+    measured = rows_measured(rows, bytes_of_fidelity(there.rows, wide), limit, options)
+    after = seconds_at_end(there, measured, jobs)
     return before + sum(seconds_of_each(there, planned.tasks, jobs)) + after
 
 

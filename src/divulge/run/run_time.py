@@ -7,10 +7,12 @@ from collections.abc import Callable, Hashable, Sequence
 from divulge.case.case import Case
 from divulge.report.formatting import several
 from divulge.run.budget import Clock
-from divulge.run.counted import counts_elsewhere
+from divulge.run.counted import bytes_of_fidelity_on, counts_elsewhere
+from divulge.run.drawn_rows import rows_measured
 from divulge.run.engine_cost import EngineWork, engine_work, seconds_at_end, seconds_of_each
 from divulge.run.expected_cost import Work, expected_seconds, seconds_afterwards, seconds_of_tests, work_of
 from divulge.run.expected_time import duration
+from divulge.run.memory import room
 from divulge.run.options import RunOptions
 from divulge.run.people import people_of_run
 from divulge.run.plan import Plan, Task, without_models
@@ -37,7 +39,14 @@ def _elsewhere(case: Case, plan: Plan, options: RunOptions) -> float:
     """Return the seconds of the tests of a run by an engine, and of what follows; codes are written by then."""
     work = _engine_work(case, options)
     tests = sum(seconds_of_each(work, plan.tasks, options.jobs))
-    return tests + seconds_at_end(work, fidelity=options.fidelity, jobs=options.jobs)
+    return tests + _fidelity_elsewhere(case, work, options)
+
+
+def _fidelity_elsewhere(case: Case, work: EngineWork, options: RunOptions) -> float:
+    there = room()
+    rows = [t.n_rows for t in case.tables]
+    free = None if there is None else there.free
+    return seconds_at_end(work, rows_measured(rows, bytes_of_fidelity_on(case), free, options), options.jobs)
 
 
 def time_left_of(case: Case, plan: Plan, options: RunOptions, clock: Clock) -> TimeLeft:
@@ -61,7 +70,7 @@ def _parts(
     jobs = options.jobs
     if counts_elsewhere(options):
         elsewhere = _engine_work(case, options)
-        fidelity = seconds_at_end(elsewhere, fidelity=options.fidelity, jobs=jobs)
+        fidelity = _fidelity_elsewhere(case, elsewhere, options)
         return lambda tasks: seconds_of_each(elsewhere, tasks, jobs), {"fidelity": fidelity}
     work = _work(case, plan, options)
     return lambda tasks: seconds_of_tests(work, tasks, jobs), seconds_afterwards(work, jobs)

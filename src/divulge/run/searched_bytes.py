@@ -14,7 +14,7 @@ from divulge.attacks import CATALOGUE
 from divulge.case.spill import Spill
 from divulge.run.plan import Task
 
-__all__ = ["BYTES_OF_A_VALUE", "bytes_at_once", "bytes_to_search", "searches", "too_much"]
+__all__ = ["BYTES_OF_A_VALUE", "bytes_at_once", "bytes_of_nearest", "bytes_to_search", "searches", "too_much"]
 
 
 class _Bytes(NamedTuple):
@@ -59,13 +59,26 @@ def bytes_to_search(tasks: Sequence[Task], synthetic: int, people: int, columns:
     columns
         That are compared; the numbers of bytes were measured with 15.
     """
-    out, wide = {}, max(1.0, columns / _MEASURED)
+    names = dict.fromkeys(t.attack for t in tasks if searches(t))
+    return {n: _bytes(_OF_ATTACKS.get(n, _OTHER), synthetic, people, columns) for n in names}
+
+
+def bytes_of_nearest(synthetic: int, people: int, columns: int) -> int:
+    """Return about how many bytes linkability and membership take, the one after the other.
+
+    Examples
+    --------
+    >>> round(bytes_of_nearest(100_000_000, 1_250_000, 15) / 10**9, 1)
+    4.7
+    """
+    return max(_bytes(_OF_ATTACKS[n], synthetic, people, columns) for n in ("linkability", "membership"))
+
+
+def _bytes(each: _Bytes, synthetic: int, people: int, columns: int) -> int:
+    wide = max(1.0, columns / _MEASURED)
     in_block = min(synthetic, Spill(Path()).rows_of_block(synthetic))
-    for name in dict.fromkeys(t.attack for t in tasks if searches(t)):
-        each = _OF_ATTACKS.get(name, _OTHER)
-        of_rows = each.row * synthetic + round(each.block * wide) * in_block
-        out[name] = each.always + of_rows + round(each.person * wide) * people
-    return out
+    of_rows = each.row * synthetic + round(each.block * wide) * in_block
+    return each.always + of_rows + round(each.person * wide) * people
 
 
 def too_much(needed: dict[str, int], free: int) -> list[str]:

@@ -124,7 +124,8 @@ def _risk_in_words(ranked: Ranked, ranking: Ranking, labels: Sequence[str], i: i
             return f"“{labels[a]}” is riskier than “{labels[b]}”."
     for a, b in ((i, j), (j, i)):
         if ranked.behind[a] and not ranked.behind[b]:
-            return f"Cannot tell which is riskier; something was found in “{labels[a]}” alone."
+            by_risk = "by the size of the risk one cannot tell which is riskier"
+            return f"“{labels[a]}” stands behind “{labels[b]}” by its verdict alone; {by_risk}."
     sides = []
     for a, b in ((i, j), (j, i)):
         under = [ranked.attacks[k][0] for k in np.flatnonzero(ranking.difference_low[:, a, b] > 0)]

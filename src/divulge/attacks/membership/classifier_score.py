@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from divulge.attacks.membership.other_people import pooled_units, units_by_content
 from divulge.case.case import Case
 from divulge.case.features import features_of
+from divulge.case.narrow_rows import NarrowRows
 
 __all__ = ["NAME", "classifier_score"]
 
@@ -110,12 +111,12 @@ def _drawn(seed: int, n_units: int, n_synthetic: int) -> tuple[Ints, Ints, Ints]
     return units, places, times
 
 
-def _read_each(synthetic: Floats, order: Ints) -> _Rows:
+def _read_each(synthetic: Floats | NarrowRows, order: Ints) -> _Rows:
     """Return what gives the rows of some places of an order."""
     return lambda some: synthetic[order[some]].astype(np.float32)
 
 
-def _read_once(synthetic: Floats, order: Ints, places: Iterable[Ints]) -> _Rows:
+def _read_once(synthetic: Floats | NarrowRows, order: Ints, places: Iterable[Ints]) -> _Rows:
     """Return what gives the rows of some places of an order; the rows of all trees are read from the file at once.
 
     They are read column by column and in ascending order: tree by tree, in any order, each page of the file would be

@@ -6,8 +6,8 @@
 
 typedef struct {
     const int32_t *people;    /* (n_columns, n) */
-    const int32_t *synthetic; /* (n_columns, m) */
-    int64_t n, m;
+    const uint8_t *synthetic; /* (n_columns, m), codes of `wide` bytes: 1 or 2 without a sign, or int32 */
+    int64_t n, m, wide;
     const int64_t *sizes; /* (n_columns,) */
     const int64_t *sets;  /* (n_sets, set_width) */
     int64_t n_sets, set_width;
@@ -29,16 +29,23 @@ typedef struct {
     int64_t slots, limit;
 } margin_cells_t;
 
+INLINE uint32_t code_at(const void *codes, int64_t wide, int64_t i) {
+    if (wide == 1)
+        return ((const uint8_t *)codes)[i];
+    return wide == 2 ? ((const uint16_t *)codes)[i] : (uint32_t)((const int32_t *)codes)[i];
+}
+
+INLINE uint32_t code_of_row(const margins_t *task, int64_t column, int64_t row) {
+    if (row < task->n)
+        return (uint32_t)task->people[column * task->n + row];
+    return code_at(task->synthetic, task->wide, column * task->m + row - task->n);
+}
+
 /* Whether two rows have the same values on a set; rows from n on are synthetic. */
 static int same_values(const margins_t *task, const int64_t *set, int64_t one, int64_t other) {
-    for (int64_t c = 0; c < task->set_width; c++) {
-        int32_t a = one < task->n ? task->people[set[c] * task->n + one]
-                                  : task->synthetic[set[c] * task->m + one - task->n];
-        int32_t b = other < task->n ? task->people[set[c] * task->n + other]
-                                    : task->synthetic[set[c] * task->m + other - task->n];
-        if (a != b)
+    for (int64_t c = 0; c < task->set_width; c++)
+        if (code_of_row(task, set[c], one) != code_of_row(task, set[c], other))
             return 0;
-    }
     return 1;
 }
 
@@ -56,12 +63,12 @@ INLINE int64_t slot_of_key(
 }
 
 static void count_hashed(
-    const margins_t *task, margin_cells_t *cells, const int64_t *set, int wraps, const int32_t *codes, int64_t n_rows,
+    const margins_t *task, margin_cells_t *cells, const int64_t *set, int wraps, const void *codes, int64_t wide, int64_t n_rows,
     int64_t first_row, uint32_t *counts, int64_t *cell) {
     for (int64_t i = 0; i < n_rows; i++) {
         uint64_t key = 0;
         for (int64_t c = 0; c < task->set_width; c++)
-            key = key * (uint64_t)task->sizes[set[c]] + (uint64_t)codes[set[c] * n_rows + i];
+            key = key * (uint64_t)task->sizes[set[c]] + code_at(codes, wide, set[c] * n_rows + i);
         int64_t place = slot_of_key(task, cells, set, (int64_t)(key & INT64_MAX), first_row + i, wraps);
         counts[place]++;
         if (cell)
@@ -69,17 +76,26 @@ static void count_hashed(
     }
 }
 
+#define ADD_CODES(TYPE)                                                                                               \
+    for (int64_t i = 0; i < size; i++)                                                                                \
+        key[i] = key[i] * width + (uint32_t)((const TYPE *)codes)[column + i]
+
 static void count_directly(
-    const margins_t *task, const int64_t *set, const int32_t *codes, int64_t n_rows, uint32_t *counts, int64_t *cell) {
+    const margins_t *task, const int64_t *set, const void *codes, int64_t wide, int64_t n_rows, uint32_t *counts,
+    int64_t *cell) {
     uint32_t key[BLOCK_ROWS];
     for (int64_t from = 0; from < n_rows; from += BLOCK_ROWS) {
         int64_t size = n_rows - from < BLOCK_ROWS ? n_rows - from : BLOCK_ROWS;
         memset(key, 0, sizeof key);
         for (int64_t c = 0; c < task->set_width; c++) {
-            const int32_t *column = codes + set[c] * n_rows + from;
+            int64_t column = set[c] * n_rows + from;
             uint32_t width = (uint32_t)task->sizes[set[c]];
-            for (int64_t i = 0; i < size; i++)
-                key[i] = key[i] * width + (uint32_t)column[i];
+            if (wide == 1)
+                ADD_CODES(uint8_t);
+            else if (wide == 2)
+                ADD_CODES(uint16_t);
+            else
+                ADD_CODES(int32_t);
         }
         for (int64_t i = 0; i < size; i++)
             counts[key[i]]++;
@@ -138,8 +154,8 @@ EXPORT int KERNEL(margins)(const margins_t *task) {
         int wraps;
         int64_t used = n_cells_of(task, set, cells.limit, &wraps);
         if (used >= 0) {
-            count_directly(task, set, task->people, task->n, cells.people, cells.cell);
-            count_directly(task, set, task->synthetic, task->m, cells.synthetic, NULL);
+            count_directly(task, set, task->people, 4, task->n, cells.people, cells.cell);
+            count_directly(task, set, task->synthetic, task->wide, task->m, cells.synthetic, NULL);
         } else {
             used = cells.slots;
             if (!cells.key)
@@ -151,8 +167,9 @@ EXPORT int KERNEL(margins)(const margins_t *task) {
                 break;
             }
             memset(cells.key, 0xFF, cells.slots * sizeof *cells.key);
-            count_hashed(task, &cells, set, wraps, task->people, task->n, 0, cells.people, cells.cell);
-            count_hashed(task, &cells, set, wraps, task->synthetic, task->m, task->n, cells.synthetic, NULL);
+            count_hashed(task, &cells, set, wraps, task->people, 4, task->n, 0, cells.people, cells.cell);
+            count_hashed(
+                task, &cells, set, wraps, task->synthetic, task->wide, task->m, task->n, cells.synthetic, NULL);
         }
         add_ratios(task, &cells);
         memset(cells.people, 0, used * sizeof *cells.people);

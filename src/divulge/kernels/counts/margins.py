@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +27,13 @@ __all__ = ["MarginSums", "margin_sums"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
+Narrow = NDArray[np.integer[Any]]
 
 _BLOCK = 25  # sets whose sums are added before they enter the total; fixed, as the digits depend on it
 _RARE = 2
 """Cells that at most so many other people are in count as rare."""
 _THREADS_FROM = 1_000_000  # rows times sets from which threads share them
+_NARROW = tuple(map(np.dtype, (np.uint8, np.uint16, np.int32)))
 _DIRECT = 65_536  # cells of a set that are counted in an array in any case; larger ones are hashed if rows are fewer
 
 
@@ -46,7 +49,7 @@ class MarginSums:
 
 def margin_sums(
     people: Sequence[NDArray[np.int32]],
-    synthetic: Sequence[NDArray[np.int32]] | Codes,
+    synthetic: Sequence[NDArray[np.int32]] | Narrow,
     sizes: Sequence[int],
     sets: NDArray[np.int64],
     unit: Ints | None = None,
@@ -59,7 +62,7 @@ def margin_sums(
     ----------
     people, synthetic
         Per column: codes from 0 to size - 1, shapes (n_people,) and (n_synthetic,). An array of all columns of the
-        synthetic table is read where it lies.
+        synthetic table, of uint8, uint16 or int32, is read where it lies.
     sizes
         Number of codes of each column.
     sets
@@ -75,7 +78,7 @@ def margin_sums(
     >>> margin_sums([a], [b], [2], np.array([[0]])).total.round(3).tolist()
     [0.0, 0.0, 1.099]
     """
-    rows = np.stack(people, dtype=np.int32), np.asarray(synthetic, dtype=np.int32)
+    rows = np.stack(people, dtype=np.int32), _together(synthetic)
     n, m = rows[0].shape[1], rows[1].shape[1]
     of_unit = np.arange(n) if unit is None else unit
     if n == 0:
@@ -102,8 +105,15 @@ def margin_sums(
     return MarginSums(sums[0], sums[1])
 
 
+def _together(columns: Sequence[NDArray[np.int32]] | Narrow) -> Narrow:
+    """Return the codes of all columns as one array, which stays as it is where it is one."""
+    if isinstance(columns, np.ndarray) and columns.dtype in _NARROW:
+        return np.ascontiguousarray(columns)
+    return np.asarray(columns, dtype=np.int32)
+
+
 def _plain(
-    people: Codes, synthetic: Codes, sizes: Ints, sets: Ints, order: Ints, start: Ints, logs: Floats,
+    people: Codes, synthetic: Narrow, sizes: Ints, sets: Ints, order: Ints, start: Ints, logs: Floats,
     total: Floats, rare: Floats,
 ) -> None:  # fmt: skip
     """Add the log ratios of some sets with numpy alone."""
@@ -131,20 +141,21 @@ def _plain(
 
 
 _SETS = Struct(
-    people="i4*", synthetic="i4*", n="i8", m="i8", sizes="i8*", sets="i8*", n_sets="i8", set_width="i8",
+    people="i4*", synthetic="u1*", n="i8", m="i8", wide="i8", sizes="i8*", sets="i8*", n_sets="i8", set_width="i8",
     order="i8*", start="i8*", n_units="i8", logs="f8*", rare_at="i8", direct="i8", total="f8!", rare="f8!",
 )  # fmt: skip
 _margins = Kernel("margins", _SETS)
 
 
 def _compiled(
-    people: Codes, synthetic: Codes, sizes: Ints, sets: Ints, order: Ints, start: Ints, logs: Floats,
+    people: Codes, synthetic: Narrow, sizes: Ints, sets: Ints, order: Ints, start: Ints, logs: Floats,
     total: Floats, rare: Floats,
 ) -> None:  # fmt: skip
     """Add the log ratios of some sets by the compiled loop."""
     shape = {"n": people.shape[1], "m": synthetic.shape[1], "n_sets": len(sets), "set_width": sets.shape[1]}
     task = _SETS(
-        people=people, synthetic=synthetic, sizes=sizes, sets=sets, order=order, start=start, logs=logs,
-        rare_at=_RARE, direct=_DIRECT, total=total, rare=rare, n_units=len(start) - 1, **shape,
+        people=people, synthetic=synthetic.view(np.uint8), wide=synthetic.dtype.itemsize, sizes=sizes, sets=sets,
+        order=order, start=start, n_units=len(start) - 1, logs=logs, rare_at=_RARE, direct=_DIRECT, total=total,
+        rare=rare, **shape,
     )  # fmt: skip
     _margins(task)
