@@ -93,7 +93,7 @@ _OF_ATTACKS: dict[str, Callable[[EngineWork], float]] = {
 _BY_KEYS = 3e-8, 3.3e-6  # seconds of a synthetic row and of a person, of one target with named keys
 _WALKED = 6e-7, 1.6e-5  # of a cell of the synthetic table for all targets; of a person, for one
 _TAUGHT_ROWS, _TAUGHT = 40_000, (0.321, 2.73e-7)  # a model, and a cell that it sees (measured_cost)
-_DRAWN = 1.0e-6  # of a cell of rows drawn for fidelity: read at random, made a table, and coded
+_DRAWN = 4e-8, 1e-6  # for fidelity: of a value of the synthetic table, hashed to draw rows; of a value drawn, and coded
 _SCORE = 1.5e-7  # of a person under a test: correction for the number of tests, records
 
 
@@ -123,8 +123,8 @@ def seconds_at_end(work: EngineWork, measured: int, jobs: int) -> float:
     """Return the seconds of measures of fidelity of so many rows: all, by their codes, or fewer that are drawn."""
     if not measured:
         return 0.0
-    drawn = _DRAWN * (measured < work.rows)
-    return (0.0023 * work.columns**2 + (1.3e-7 + drawn) * measured * work.columns) * shortened(jobs)
+    drawn = _DRAWN[0] * work.synthetic + _DRAWN[1] * measured if measured < work.rows else 0.0
+    return (0.0023 * work.columns**2 + (1.3e-7 * measured + drawn) * work.columns) * shortened(jobs)
 
 
 def _seconds(work: EngineWork, task: Task, walked: int) -> float:
