@@ -19,6 +19,7 @@ import divulge
 from divulge.attacks import CATALOGUE, registry
 from divulge.case.case import build_case
 from divulge.case.distances import distances_of
+from divulge.case.features import features_of
 from divulge.core import coded_scores
 from divulge.core.coded_scores import CodedScores
 from divulge.core.process_wide import one_thread
@@ -191,6 +192,25 @@ def test_of_large_tables_tests_on_whole_rows_are_made_alone(monkeypatch, room):
     divulge.assess(REAL, SYNTHETIC, holdout=HOLDOUT, jobs=4, models=False, fidelity=False)
     most = {kind: max(len(some) for some in seen if kind in some) for kind in ("table", "target")}
     assert most == ({"table": 1, "target": 2} if room == 1 else {"table": 4, "target": 4})
+
+
+def test_numbers_of_rows_go_with_the_attack_that_made_them_and_what_was_searched_stays(monkeypatch):
+    """They are 420 bytes a person of 15 columns, and no other attack looks at them."""
+    seen = {}
+
+    def attacked(case, task):
+        kinds = [key[0] for memo in (case.encoded._of_all, case.encoded._of_people) for key in memo.values()]
+        seen.setdefault(task.attack, (kinds.count("features"), "measured set" in kinds))
+        if task.attack == "membership":
+            features_of(case, case.columns), features_of(case, case.columns, people_alone=True)
+            distances_of(case).nearest("real", "synthetic")
+        return ()
+
+    monkeypatch.setattr(runner, "_attacked", attacked)
+    divulge.assess(REAL, SYNTHETIC, holdout=HOLDOUT, jobs=1, models=False, fidelity=False)
+    attacks = list(seen)
+    assert seen["membership"] == (0, True) and attacks.index("linkability") > attacks.index("membership")
+    assert all(seen[a] == (0, True) for a in attacks[attacks.index("membership") :])
 
 
 class Noted(list):

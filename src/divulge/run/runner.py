@@ -158,8 +158,9 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
             waiting[attack] -= 1
             if not waiting[attack]:
                 runner.finished(_told(attack, [answers[j] for j, t in enumerate(tasks) if t.attack == attack]))
-                if not case.in_memory and CATALOGUE[attack].plan.in_memory:
-                    people.of(attack).encoded.forget_rows()  # no other attack searches the same, and they fill the disk
+                if CATALOGUE[attack].plan.in_memory:
+                    # in files no other attack searches the same, and indices fill the disk
+                    people.of(attack).encoded.forget_rows(indices=not case.in_memory)
     if max(map(sizes["size"], range(len(tasks))), default=0) > _ROOM:
         return_memory()
     return _outcome(tasks, answers)
