@@ -160,13 +160,9 @@ class EncodedTables:
         return (self._of_all if tables is None or _SYNTHETIC in tables else self._of_people).once(key, make)
 
     def forget_rows(self, *, indices: bool) -> None:
-        """Forget the numbers of all rows (`Features`), and with `indices` what was searched and found in them.
-
-        Their files go, too; whoever asks has them made again.
-        """
-        kinds = ("measured set", "measured people", "features") if indices else ("features",)
+        """Forget numbers of all rows (`Features`), and with `indices` what was searched; who asks has it made again."""
         for memo in (self._of_all, self._of_people):
-            memo.forget(lambda key: key[0] in kinds)
+            memo.forget(lambda key: key[0] == "features" or (indices and key[0] in ("measured set", "measured people")))
 
     # ------------------------------------------------------------ columns
 
