@@ -63,8 +63,8 @@ INLINE int64_t slot_of_key(
 }
 
 static void count_hashed(
-    const margins_t *task, margin_cells_t *cells, const int64_t *set, int wraps, const void *codes, int64_t wide, int64_t n_rows,
-    int64_t first_row, uint32_t *counts, int64_t *cell) {
+    const margins_t *task, margin_cells_t *cells, const int64_t *set, int wraps, const void *codes, int64_t wide,
+    int64_t n_rows, int64_t first_row, uint32_t *counts, int64_t *cell) {
     for (int64_t i = 0; i < n_rows; i++) {
         uint64_t key = 0;
         for (int64_t c = 0; c < task->set_width; c++)
