@@ -50,6 +50,20 @@ def test_rows_sorted_by_content_some_at_a_time(case, coarse, cells, tmp_path, mo
     np.testing.assert_array_equal(found.order("synthetic"), np.lexsort(np.asarray(found.synthetic).T[::-1]))
 
 
+def test_rows_are_in_order_where_a_column_takes_the_whole_of_its_type(tmp_path, monkeypatch):
+    """From -2 for missing to 126: differences do not fit into the eight bits that the numbers are kept in."""
+    monkeypatch.setattr(features, "_AT_ONCE", 10)
+    values = np.random.default_rng(2).permutation([*range(127), *[None] * 20]).tolist()
+    table = pl.DataFrame({"x": values, "y": np.arange(147) % 3})
+    expected = _features(build_case(table, table), ("x", "y"), (0, 1)).order("synthetic")
+    case = build_case(table, table)
+    case.encoded.spill = Spill(tmp_path)
+    found = _features(case, ("x", "y"), (0, 1))
+    numbers = found.synthetic.columns[0]
+    assert (numbers.dtype, numbers.min(), numbers.max()) == (np.int8, -2, 126)
+    np.testing.assert_array_equal(found.order("synthetic"), expected)
+
+
 @pytest.mark.parametrize("rows", [None, {1: np.array([80, 3, 5, 9, 0, 20, 81])}])
 def test_rows_of_one_hash_are_sorted_by_their_codes_and_then_by_number(case, rows):
     canonical = Canonical(case, case.columns, None, rows)

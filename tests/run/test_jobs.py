@@ -195,7 +195,7 @@ def test_of_large_tables_tests_on_whole_rows_are_made_alone(monkeypatch, room):
 
 
 def test_numbers_of_rows_go_with_the_attack_that_made_them_and_what_was_searched_stays(monkeypatch):
-    """They are 420 bytes a person of 15 columns, and no other attack looks at them."""
+    """They are 420 bytes a real row of 15 columns, and no other attack looks at them."""
     seen = {}
 
     def attacked(case, task):

@@ -14,7 +14,7 @@ from divulge.case.rows_without_order import in_order
 from divulge.case.spill import room_for
 from divulge.core.hashing import code_hashes
 from divulge.kernels.counts.contingency import combine
-from divulge.tables.counting import Edges, narrow
+from divulge.tables.counting import Edges, narrow, narrowest
 from divulge.tables.frames import profiles
 
 __all__ = [
@@ -207,8 +207,7 @@ def stacked_codes(encoded: EncodedTables, which: int, columns: Sequence[str]) ->
     narrower they are, the more of it stays there.
     """
     n_rows = encoded.tables[which].n_rows
-    most = max((encoded.n_codes(c) for c in columns), default=1) - 1
-    dtype = next((t for t in (np.uint8, np.uint16) if most <= np.iinfo(t).max), np.int32)
+    dtype = narrowest(max((encoded.n_codes(c) for c in columns), default=1))
     out = room_for(encoded.spill, (len(columns), n_rows), dtype)
     for row, column in zip(out, columns, strict=True):
         plain, binning = encoded.codes_in(column, which, binned=False), encoded.binning(column)

@@ -107,20 +107,21 @@ def features_of(case: Case, columns: Sequence[str], *, people_alone: bool = Fals
 def _features(case: Case, names: tuple[str, ...], tables: tuple[int, ...]) -> Features:
     whole = [t.n_rows for t in case.tables]
     people = np.empty((sum(whole[i] for i in case.encoded.people), len(names)))
-    n_synthetic, spill = whole[1] if 1 in tables else 0, case.encoded.spill
-    synthetic, numeric = [], []
+    n_synthetic, spill = whole[1] if 1 in tables else 0, case.encoded.spill if names else None
+    # column by column, as it is written and sorted
+    synthetic = np.empty((len(names), n_synthetic if spill is None else 0))
+    in_files, numeric = [], []
     for j, name in enumerate(names):
         places, is_number = _places(case, names, j, tables)
         codes = case.codes(name, binned=False)
         people[:, j] = np.concatenate([places[c] for c in (codes[0], *codes[2:])])
-        column = room_for(spill, (n_synthetic,), np.float64 if spill is None else NarrowRows.type_of(places))
+        column = synthetic[j] if spill is None else room_for(spill, (n_synthetic,), NarrowRows.type_of(places))
         for first in range(0, n_synthetic, _PART):
             column[first : first + _PART] = places[codes[1][first : first + _PART]]
-        synthetic.append(column)
+        if spill is not None:
+            in_files.append(column)
         numeric.append(is_number)
-    if spill is not None and synthetic:
-        return Features(people, NarrowRows(synthetic), tuple(numeric), spill)
-    return Features(people, np.array(synthetic).reshape(len(names), n_synthetic).T, tuple(numeric))
+    return Features(people, synthetic.T if spill is None else NarrowRows(in_files), tuple(numeric), spill)
 
 
 def _order_in_parts(columns: Sequence[NDArray[np.integer[Any]]], out: Ints) -> Ints:
