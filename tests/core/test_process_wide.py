@@ -13,7 +13,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from divulge.core import process_wide
-from divulge.core.process_wide import _Shared, one_thread, quiet, return_memory
+from divulge.core.process_wide import _Shared, large_arrays_apart, one_thread, quiet, return_memory
 
 
 def n_threads():
@@ -103,14 +103,22 @@ def test_an_error_leaves_it():
 
 def test_memory_is_returned_where_the_library_can(monkeypatch):
     asked = []
-    monkeypatch.setattr(process_wide, "_trim", lambda: asked.append)
+    monkeypatch.setattr(process_wide, "_of_library", lambda name: lambda *given: asked.append((name, *given)))
     return_memory()
-    assert asked == [0]
-    monkeypatch.setattr(process_wide, "_trim", lambda: None)
+    large_arrays_apart()
+    assert asked == [("malloc_trim", 0), ("mallopt", -3, 2**22)]
+    monkeypatch.setattr(process_wide, "_of_library", lambda name: None)
     return_memory()
+    large_arrays_apart()
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists() or process_wide._trim() is None, reason="Linux with glibc")
+linux_with_glibc = pytest.mark.skipif(
+    not Path("/proc/self/status").exists() or process_wide._of_library("malloc_trim") is None,
+    reason="Linux with glibc",
+)
+
+
+@linux_with_glibc
 def test_freed_memory_is_the_systems_again():
     """What small arrays leave behind an array that stays is kept by the library until it is asked."""
 
@@ -125,3 +133,30 @@ def test_freed_memory_is_the_systems_again():
     return_memory()
     assert resident() < before - 20_000_000
     assert last.all()
+
+
+FREED = """
+import sys
+from pathlib import Path
+import numpy as np
+from divulge.core.process_wide import large_arrays_apart
+
+def resident():
+    line = next(r for r in Path("/proc/self/status").read_text().splitlines() if r.startswith("VmRSS"))
+    return int(line.split()[1]) * 1024
+
+if sys.argv[1] == "apart":
+    large_arrays_apart()
+np.ones(3_900_000)  # 31 MB: up to this size glibc maps no array on its own from now on
+arrays = [np.ones(1_000_000) for _ in range(20)]
+last, before = arrays.pop(), resident()
+del arrays
+print(before - resident())
+"""
+
+
+@linux_with_glibc
+@pytest.mark.parametrize(("how", "is_returned"), [("apart", True), ("as ever", False)])
+def test_large_arrays_go_when_they_are_freed(how, is_returned):
+    found = subprocess.run([sys.executable, "-c", FREED, how], capture_output=True, text=True, check=True)
+    assert (int(found.stdout) > 140_000_000) == is_returned, found.stdout

@@ -8,6 +8,7 @@ import pytest
 from test_hamming import ANSWERS, WAYS, some_keys
 from test_predicates import check_against_numpy
 
+from divulge.core.errors import SizeError
 from divulge.kernels import sequences
 from divulge.kernels._native.build import HERE
 from divulge.kernels._native.library import at_level, levels
@@ -15,6 +16,7 @@ from divulge.kernels.counts import _hamming_votes, hamming, histograms, margins
 from divulge.kernels.counts.disclosure import disclosed, disclosed_numpy
 from divulge.kernels.counts.hamming_plain import by_matrix, by_pairs
 from divulge.kernels.linkage import _walk, record_linkage
+from divulge.kernels.neighbours.block_index import BlockIndex
 from divulge.kernels.neighbours.gower import Field, fit_ruler
 from divulge.kernels.predicates import _compiled
 
@@ -156,6 +158,26 @@ def test_two_thousand_tables_at_each_level(loop, level, part):
     check(loop, 10_000 + 200 * part, 10_200 + 200 * part, level)
 
 
+@pytest.mark.parametrize("at_once", [1, 7, 50, 1000])
+def test_cells_of_halves_in_files_are_those_of_memory(at_once, tmp_path, monkeypatch):
+    """Cells are counted some rows at a time, and their rows stand in files in the order of runs."""
+    monkeypatch.setattr(record_linkage, "_AT_ONCE", at_once)
+    monkeypatch.setattr(record_linkage, "_RUNS", 10)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        halves = [half(rng, 120, 40) for _ in range(2)]
+        expected = record_linkage.chances(halves, [1, 3, 8], engine="numpy")
+        in_files = [h._replace(near=BlockIndex(h.ruler, h.synthetic, tmp_path, block_rows=25)) for h in halves]
+        assert expected.any() and np.array_equal(record_linkage.chances(in_files, [1, 3, 8]), expected)
+
+
+def test_more_rows_than_cells_count_are_an_error(monkeypatch):
+    monkeypatch.setattr(record_linkage, "_MOST_ROWS", 19)
+    halves = [half(np.random.default_rng(0), 20, 5) for _ in range(2)]
+    with pytest.raises(SizeError, match="linkability: 20 synthetic rows; at most 19 can be searched"):
+        record_linkage.chances(halves, [1])
+
+
 STRUCTS = {
     "walk_t": ("hamming.c", _hamming_votes._WALK),
     "pairs_t": ("hamming.c", _hamming_votes._PAIRS[1]),
@@ -173,7 +195,8 @@ def fields(source, struct):
     for kind, declared in re.findall(
         r"(\w+) ([^;]*);", re.sub(r"/\*.*?\*/|\b(?:const|volatile)\b", "", body, flags=re.S)
     ):
-        inner = [""] if f"}} {kind};" not in source else [f"_{name}" for name in fields(source, kind)]
+        within = f"}} {kind};" in source and "*" not in declared
+        inner = [f"_{name}" for name in fields(source, kind)] if within else [""]
         names += [name.strip(" *") + more for name in declared.split(",") for more in inner]
     return names
 

@@ -149,9 +149,10 @@ def test_fewer_are_asked_by_default_where_searches_would_not_fit_with_more():
     # the values of two million people take 3.2 GB, so that eight are enough for these
     assert asked(10**6, 8) == 10**6
     assert asked(10**8, 8) == 10**6
-    # the nearest of a hundred million rows take 2.6 GB beside 1,700 bytes a person
-    assert asked(10**8, 7.9) == asked(10**8, 6.5) == 500_000
-    assert asked(10**8, 4.5) == 200_000
+    # the nearest of a hundred million rows take 2.4 GB beside 1,100 bytes a person
+    assert asked(10**8, 6.5) == 10**6
+    assert asked(10**8, 6) == 500_000
+    assert asked(10**8, 4.5) == asked(10**8, 4) == 200_000
     # and where nobody could be searched for, the values decide as before
     assert asked(10**8, 3) == asked(10**6, 3) == 200_000
 
@@ -202,6 +203,20 @@ def test_files_are_removed_whatever_happens(lazy, tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "_attacked", broken)
     with pytest.raises(Interrupted):
         divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path, **ASK)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("by_engine", [True, False])
+def test_large_arrays_do_not_stay_with_a_process_that_keeps_rows_in_files(
+    by_engine, lazy, tables, tmp_path, monkeypatch
+):
+    def apart():
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(asked_elsewhere, "large_arrays_apart", apart)
+    given, more = (lazy, ASK) if by_engine else (tables, KEYS)
+    with pytest.raises(ZeroDivisionError):
+        divulge.assess(*given[:2], holdout=given[2], spill=tmp_path, **more)
     assert list(tmp_path.iterdir()) == []
 
 

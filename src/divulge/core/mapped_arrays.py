@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import tempfile
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import SizeError
 
-__all__ = ["disk_full", "mapped_array"]
+__all__ = ["disk_full", "mapped_array", "read_at_random"]
 
 
 def mapped_array(folder: Path, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
@@ -47,6 +48,19 @@ def mapped_array(folder: Path, shape: tuple[int, ...], dtype: Any) -> NDArray[An
                 raise
             raise disk_full() from None
         return np.asarray(np.memmap(file, dtype, "r+", shape=shape))
+
+
+def read_at_random(*arrays: NDArray[Any]) -> None:
+    """Tell the system that some arrays are read at random from now on, if they are those of files.
+
+    Without this it reads 32 pages where one is asked for, and gives up as many of those that it holds.
+    """
+    for array in arrays:
+        base: Any = array
+        while base is not None and not isinstance(base, mmap.mmap):
+            base = getattr(base, "base", None)
+        if base is not None and hasattr(mmap, "MADV_RANDOM"):
+            base.madvise(mmap.MADV_RANDOM)
 
 
 def disk_full() -> SizeError:

@@ -12,7 +12,10 @@ from contextlib import AbstractContextManager, contextmanager
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_thread", "quiet", "return_memory"]
+__all__ = ["large_arrays_apart", "one_thread", "quiet", "return_memory"]
+
+_MMAP_THRESHOLD = -3  # the name of this option in malloc.h
+_LARGE = 1 << 22  # bytes: from here on numpy asks for huge pages, so that clearing an array anew takes little
 
 
 def one_thread() -> AbstractContextManager[object]:
@@ -60,14 +63,25 @@ quiet = _Shared(lambda: warnings.catch_warnings(action="ignore"))
 
 def return_memory() -> None:
     """Give freed memory back to the system, where the C library keeps it for later (glibc does, for each thread)."""
-    if (trim := _trim()) is not None:
+    if (trim := _of_library("malloc_trim")) is not None:
         trim(0)
 
 
+def large_arrays_apart() -> None:
+    """Give large arrays back to the system as soon as they are freed, from now on and in the whole process.
+
+    glibc maps arrays on their own only until one of that size was freed; after that they lie between others, and what
+    is free between them stays with the process.
+    """
+    if (set_option := _of_library("mallopt")) is not None:
+        set_option(_MMAP_THRESHOLD, _LARGE)
+
+
 @functools.cache
-def _trim() -> Callable[[int], int] | None:
-    """Return the function of the C library that gives memory back; None where it has none."""
+def _of_library(name: str) -> Callable[..., int] | None:
+    """Return a function of glibc; None where the C library is another one."""
     try:
-        return getattr(ctypes.CDLL(None), "malloc_trim", None)
+        library = ctypes.CDLL(None)
     except (OSError, TypeError):  # Windows
         return None
+    return getattr(library, name, None) if hasattr(library, "gnu_get_libc_version") else None

@@ -11,6 +11,7 @@ from divulge.case.case import Case
 from divulge.case.code_files import CodeFolder, bytes_of_codes, free_on_disk
 from divulge.case.spill import Spill
 from divulge.core.errors import SettingError, SizeError
+from divulge.core.process_wide import large_arrays_apart
 from divulge.run.disk import check_disk, on_disk, on_disk_at_most
 from divulge.run.memory import in_bytes, room
 from divulge.run.options import NOBODY, RunOptions
@@ -110,6 +111,7 @@ class Rows:
         """
         if options.spill is not None and case.in_memory:
             check_disk(on_disk(case, (), options, 0), options)
+            large_arrays_apart()
             self.folder = CodeFolder(options.spill)
             case.encoded.spill = Spill(self.folder.path)
 
@@ -144,6 +146,7 @@ class Rows:
             f"the codes of all rows are written to a private folder, {in_bytes(codes)}, and removed at the end; with "
             f"what is searched about {in_bytes(told.needed)} are needed there, and {in_bytes(free)} are free"
         )
+        large_arrays_apart()
         self.folder = CodeFolder(options.spill)
         what = "writing the codes of all rows"
         case.encoded.spill = Spill(self.folder.path)
@@ -216,7 +219,7 @@ def with_default_people(
     >>> with_default_people(options, [5_000_000, 100_000], 5_000_000, 15, 10**10).people
     1000000
     >>> with_default_people(options, [5_000_000, 100_000], 5_000_000, 15, 10**9).people
-    50000
+    100000
     """
     if options.engine not in BY_ROWS or options.people not in (None, "all"):
         return options

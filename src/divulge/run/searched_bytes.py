@@ -30,8 +30,8 @@ class _Bytes(NamedTuple):
 
 
 _OF_ATTACKS = {
-    "linkability": _Bytes(10, 450, 1_700),
-    "membership": _Bytes(10, 450, 1_700),
+    "linkability": _Bytes(6, 400, 1_000),
+    "membership": _Bytes(12, 300, 1_100, 250_000_000),
     "inference": _Bytes(10, 500, 2_600),
 }
 BYTES_OF_A_VALUE = 105  # of a person asked, on the ruler: that of a value in distances (measured_cost)
@@ -68,8 +68,8 @@ def bytes_of_nearest(synthetic: int, people: int, columns: int) -> int:
 
     Examples
     --------
-    >>> round(bytes_of_nearest(100_000_000, 1_250_000, 15) / 10**9, 1)
-    4.7
+    >>> round(bytes_of_nearest(100_000_000, 1_000_000, 15) / 10**9, 1)
+    3.5
     """
     return max(_bytes(_OF_ATTACKS[n], synthetic, people, columns) for n in ("linkability", "membership"))
 

@@ -4,10 +4,15 @@
 #include "neighbours.h"
 
 typedef struct {
+    uint32_t other, n_rows; /* a distinct row of the other half, and how many rows have both */
+} cell_t;
+
+typedef struct {
     const int64_t *pair, *place, *query, *other; /* of each pair: its row of `out`, and where it stands in each half */
     const int64_t *start, *rows;                 /* listed rows of each query of the first half */
     const double *distances;
-    const int64_t *cell_start, *cell_other, *cell_count;
+    const int64_t *cell_start;
+    const cell_t *cells;
     const int64_t *near; /* (n_others, near_width) */
     int64_t near_width;
     const int64_t *few; /* (n_others,): listed rows, or -1 where not all are listed */
@@ -62,17 +67,17 @@ static double chance(
     return 1.0 - missed * (avoided / total);
 }
 
-/* The index of a value in values[low:high], which ascend, or -1. */
-static int64_t find(const int64_t *values, int64_t low, int64_t high, int64_t wanted) {
+/* The cell of cells[low:high], which ascend, with this row of the other half, or -1. */
+static int64_t find(const cell_t *cells, int64_t low, int64_t high, int64_t wanted) {
     int64_t end = high;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (values[middle] < wanted)
+        if (cells[middle].other < wanted)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < end && values[low] == wanted ? low : -1;
+    return low < end && cells[low].other == wanted ? low : -1;
 }
 
 /* How many rows are nearer to a query than this distance: the first place of rows at the distance. */
@@ -96,13 +101,13 @@ static int meet(const linkage_t *task, const exact_t *of_other, int64_t x, int64
         int look_up = task->few[o] >= 0 && task->few[o] * task->searches < end - begin;
         int64_t n = look_up ? task->few[o] : end - begin;
         for (int64_t c = 0; c < n; c++) {
-            int64_t cell = look_up ? find(task->cell_other, begin, end, near[c]) : begin + c;
+            int64_t cell = look_up ? find(task->cells, begin, end, near[c]) : begin + c;
             if (cell < 0)
                 continue;
-            double d = exact(of_other, o, task->cell_other[cell]);
+            double d = exact(of_other, o, task->cells[cell].other);
             if (d <= limit) {
                 i = i < 0 ? nearer(places, width, task->distances[e]) : i;
-                met[i * width + nearer(other_places, width, d)] += task->cell_count[cell];
+                met[i * width + nearer(other_places, width, d)] += task->cells[cell].n_rows;
                 any = 1;
             }
         }

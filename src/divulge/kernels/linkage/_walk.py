@@ -9,7 +9,7 @@ __all__ = ["TASK", "walk"]
 
 TASK = Struct(
     pair="i8*", place="i8*", query="i8*", other="i8*", start="i8*", rows="i8*", distances="f8*",
-    cell_start="i8*", cell_other="i8*", cell_count="i8*", near="i8*", near_width="i8", few="i8*", searches="i8",
+    cell_start="i8*", cells="u4*", near="i8*", near_width="i8", few="i8*", searches="i8",
     places="f8*", other_places="f8*", sure="i8*", tied="i8*", other_sure="i8*", other_tied="i8*", n_near="i8",
     ks="i8*", n_ks="i8", swapped="i8", out="f8!",
 )  # fmt: skip

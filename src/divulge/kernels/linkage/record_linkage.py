@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.distinct_values import distinct_values
+from divulge.core.errors import SizeError
 from divulge.core.hashing import once as kept_once
+from divulge.core.mapped_arrays import read_at_random
 from divulge.kernels._box_tree import Exact
 from divulge.kernels._native.library import Filled
 from divulge.kernels.linkage._chance import link_probability
@@ -36,7 +38,8 @@ Ints = NDArray[np.int64]
 _LEAST_CELLS, _MOST_CELLS = 20_000, 3_000_000  # cells of a task of a thread: about 0.5 ms and 0.1 s
 _PEOPLE = 2**18  # linked at a time, about 1.5 kB each
 _AT_ONCE = 2_000_000  # rows of an index in files whose cells are counted at once
-_RUNS = 16  # at most so many times are all rows looked through for these
+_RUNS = 16  # or as many as this part of all rows
+_MOST_ROWS = 2**32 - 1  # that are counted and numbered in cells
 _SEARCHES = 8  # the search for a cell in a sorted list takes as long as a loop over so many cells; estimate
 
 
@@ -57,10 +60,25 @@ class _Cells(NamedTuple):
 
     start: Ints
     """Shape (n_distinct + 1,)."""
-    other: Ints
-    """Shape (n_cells,): distinct rows of the other half, ascending for each of this one."""
-    n_rows: Ints
-    """Shape (n_cells,): number of synthetic rows of each cell."""
+    pairs: NDArray[np.uint32]
+    """Shape (n_cells, 2): distinct rows of the other half, ascending for each of this one, and how many rows have both.
+
+    They lie side by side, as each is read where the other is: from files of a table that fills the memory, at random.
+    """
+
+    @property
+    def other(self) -> NDArray[np.uint32]:
+        """The distinct rows of the other half."""
+        return self.pairs[:, 0]
+
+    @property
+    def n_rows(self) -> NDArray[np.uint32]:
+        """How many synthetic rows each cell has."""
+        return self.pairs[:, 1]
+
+    def __len__(self) -> int:
+        """Return the number of cells."""
+        return len(self.pairs)
 
 
 class _Known(NamedTuple):
@@ -131,6 +149,8 @@ def chances(
     indices = [h.near or _index(h, threads, progress) for h in halves]
     one, other = (near.distinct for near in indices)
     cells = [_cells(a, b, index) for a, b, index in ((one, other, indices[0]), (other, one, indices[1]))]
+    for each, distinct in zip(cells, (one, other), strict=True):
+        read_at_random(each.start, each.pairs, distinct.rows.numbers, distinct.rows.codes)
     known = [_Known(*each) for each in zip((h.ruler for h in halves), indices, cells, strict=True)]
     people = [Distinct.of(h.people) for h in halves]
     if len(people[0]) <= _PEOPLE:
@@ -159,7 +179,7 @@ def _chances(
     _, asked, of_person = np.unique(_keys(*pairs), return_index=True, return_inverse=True)
     pairs = [p[asked] for p in pairs]  # ascending by the first half, then by the second
     if engine is None:
-        engine = "compiled" if has_loops(len(asked) * len(known[0].cells.other)) else "numpy"
+        engine = "compiled" if has_loops(len(asked) * len(known[0].cells)) else "numpy"
     found = _count_numpy(sides, pairs, ks) if engine == "numpy" else _count_compiled(sides, pairs, ks, threads)
     return found[of_person]
 
@@ -210,28 +230,53 @@ def _keys(one: Ints, other: Ints) -> Ints:
 
 
 def _cells(one: Distinct, other: Distinct, index: Index | BlockIndex) -> _Cells:
-    """Return the cells of one half: of an index in files some rows at a time, and in files."""
+    """Return the cells of one half: of an index in files for some rows at a time, and in files."""
     mine, theirs, n_distinct = one.of_each, other.of_each, len(one.times)
+    if len(mine) > _MOST_ROWS:
+        raise SizeError(
+            f"linkability: {len(mine):,} synthetic rows; at most {_MOST_ROWS:,} can be searched. "
+            "hint: leave the attack out."
+        )
+    width = int(other.of_each.max(initial=0)) + 1
     if isinstance(index, Index):
-        return _cells_of(mine, theirs, 0, n_distinct)
-    start, listed, n_rows, n = index.array(n_distinct + 1), index.array(len(mine)), index.array(len(mine)), 0
-    for first, last in _runs(one.times, max(_AT_ONCE, len(mine) // _RUNS)):
-        rows = np.flatnonzero((mine >= first) & (mine < last))
-        found = _cells_of(mine[rows], theirs[rows], first, last)
+        return _cells_of(np.sort(mine * width + theirs), width, 0, n_distinct)
+    start, pairs, n = index.array((n_distinct + 1,), np.int64), index.array((len(mine), 2), np.uint32), 0
+    for first, last, keys in _keys_by_runs(one, theirs, width, index):
+        found = _cells_of(np.sort(keys), width, first, last)
         start[first : last + 1] = n + found.start
-        listed[n : n + len(found.other)], n_rows[n : n + len(found.other)] = found.other, found.n_rows
-        n += len(found.other)
-    return _Cells(start, listed[:n], n_rows[:n])
+        pairs[n : n + len(found)] = found.pairs
+        n += len(found)
+    return _Cells(start, pairs[:n])
 
 
-def _cells_of(one: Ints, other: Ints, begin: int, end: int) -> _Cells:
-    """Return the cells of the distinct rows from one to before another."""
-    width = int(other.max(initial=0)) + 1
-    keys = np.sort(one * width + other)
+def _keys_by_runs(one: Distinct, theirs: Ints, width: int, index: BlockIndex) -> Iterator[tuple[int, int, Ints]]:
+    """Yield begin and end of runs of distinct rows, and the numbers of the cells of all rows that they stand for.
+
+    The table is read once, not once a run.
+    """
+    mine, n = one.of_each, len(theirs)
+    runs = list(_runs(one.times, max(_AT_ONCE, n // _RUNS)))
+    firsts = np.array([first for first, _ in runs])
+    ends = np.cumsum([int(one.times[first:last].sum()) for first, last in runs])
+    keys, free = index.array((n,), np.int64), np.append(0, ends[:-1])
+    for a in range(0, n, _AT_ONCE):
+        some = mine[a : a + _AT_ONCE]
+        of_run = (np.searchsorted(firsts, some, "right") - 1).astype(np.uint16)  # sorted by radix
+        order, counts = np.argsort(of_run, kind="stable"), np.bincount(of_run, minlength=len(runs))
+        made = (some * width + theirs[a : a + _AT_ONCE])[order]
+        for run, part in enumerate(np.split(made, np.cumsum(counts)[:-1])):
+            keys[free[run] : free[run] + len(part)] = part
+        free += counts
+    for (first, last), end, begin in zip(runs, ends, np.append(0, ends[:-1]), strict=True):
+        yield first, last, keys[begin:end]
+
+
+def _cells_of(keys: Ints, width: int, begin: int, end: int) -> _Cells:
+    """Return the cells of the distinct rows from one to before another, given their sorted numbers."""
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-    count, keys = np.diff(first, append=len(keys)), keys[first]
-    start = np.append(0, np.cumsum(np.bincount(keys // width - begin, minlength=end - begin)))
-    return _Cells(start, keys % width, count)
+    pairs, kept = np.empty((len(first), 2), dtype=np.uint32), keys[first]
+    pairs[:, 0], pairs[:, 1] = kept % width, np.diff(first, append=len(keys))
+    return _Cells(np.append(0, np.cumsum(np.bincount(kept // width - begin, minlength=end - begin))), pairs)
 
 
 def _runs(times: Ints, most: int) -> Iterator[tuple[int, int]]:
@@ -264,9 +309,9 @@ def _places(reach: Reach, ks: Sequence[int]) -> tuple[Ints, Ints]:
 def _count_numpy(sides: Sequence[_Side], pairs: Sequence[Ints], ks: Sequence[int]) -> Floats:
     """Count with matrices of all distances; the compiled loop must give the same results."""
     cells = sides[0].cells
-    of_cell = np.repeat(np.arange(len(cells.start) - 1), np.diff(cells.start)), cells.other
+    of_cell = np.repeat(np.arange(len(cells.start) - 1), np.diff(cells.start)), cells.other.astype(np.int64)
     out = np.zeros((len(pairs[0]), len(ks)))
-    for part in blocks(len(out), len(cells.other)):
+    for part in blocks(len(out), len(cells)):
         far = [
             pairwise(s.ruler, s.reach.queries.rows.take(p[part]), s.reach.reference.rows)[:, c]
             for s, p, c in zip(sides, pairs, of_cell, strict=True)
@@ -318,7 +363,7 @@ def _cost(walked: _Side, checked: _Side, query: Ints, other: Ints) -> Ints:
     """Return the approximate number of cells in the loop for each pair."""
     near, start = walked.reach.nearest, walked.cells.start
     listed = np.where(near >= 0, start[near + 1] - start[near], 0).sum(axis=1)
-    everything = len(walked.cells.other)
+    everything = len(walked.cells)
     cells = np.where(walked.reach.is_whole, listed, np.minimum(walked.reach.n_rows, everything))[query]
     classes = np.where(walked.reach.is_whole, (near >= 0).sum(axis=1), np.minimum(walked.reach.n_rows, len(start) - 1))
     lookups = (classes[query] * _SEARCHES) * (checked.reach.nearest >= 0).sum(axis=1)[other]
@@ -335,7 +380,7 @@ def _walk(walked: _Side, checked: _Side, ks: Sequence[int], swapped: bool, out: 
         "near": np.ascontiguousarray(near), "near_width": near.shape[1],
         "few": np.where(checked.reach.is_whole, (near >= 0).sum(axis=1), -1), "searches": _SEARCHES,
     }  # fmt: skip
-    cells = {"cell_start": walked.cells.start, "cell_other": walked.cells.other, "cell_count": walked.cells.n_rows}
+    cells = {"cell_start": walked.cells.start, "cells": walked.cells.pairs}
     wanted = {"ks": np.asarray(ks, dtype=np.int64), "n_ks": len(ks), "swapped": swapped, "out": out}
 
     def over(listed: Listed, pair: Ints, place: Ints, query: Ints, other: Ints) -> Filled:

@@ -231,8 +231,8 @@ class BlockIndex:
             n_blocks, none, n = self._routing()[0].n_blocks, np.empty(0, dtype=np.int64), 0
             begin, of_row, times = (
                 np.zeros(n_blocks + 1, dtype=np.int64),
-                self.array(self.n_rows),
-                self.array(self.n_rows),
+                self.array((self.n_rows,), np.int64),
+                self.array((self.n_rows,), np.int64),
             )
             for block in self._blocks():
                 own = block.searched.distinct
@@ -245,9 +245,9 @@ class BlockIndex:
             self._numbered = begin, Distinct(rows, rows, of_row, times[:n], none, none)
         return self._numbered
 
-    def array(self, n: int) -> Ints:
-        """Return room for so many whole numbers in a file, which goes with the array."""
-        return self._folder.array((n,), np.int64)
+    def array(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return an array of zeros in a file, which goes with the array."""
+        return self._folder.array(shape, dtype)
 
     def _written_rows(self, begin: Ints) -> Rows:
         """Return the distinct rows of all blocks, in files."""
