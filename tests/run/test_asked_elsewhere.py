@@ -284,6 +284,7 @@ def test_run_and_plan_ask_for_the_same_disk(lazy):
     assert (
         one.needed == disk.on_disk_at_most(case, options, codes) > disk.on_disk(case, ("cap",), options, codes).needed
     )
+    assert disk.on_disk(case, ("cap", "copies"), options, codes) == (2 * codes, 0)
     assert disk.on_disk(case, ("cap",), options, codes) == (codes, 0) and disk.on_disk(
         case, ("dcr",), options, codes
     ) == (0, 0)

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.encoded import EncodedTables
+from divulge.case.spill import room_for
 from divulge.core.hashing import code_hashes, looked_up_hashes, value_hashes
 from divulge.kernels.counts.contingency import ContingencyTable, count
+from divulge.kernels.rows_in_groups import in_groups
 from divulge.tables.counting import narrowest
 
 __all__ = ["Matched", "bytes_to_match", "matched_people", "matched_rows"]
@@ -132,18 +134,19 @@ def _matched(table: ContingencyTable, told: Sequence[_Told]) -> Matched:
 
 def _in_parts(case: Case, columns: Sequence[str], orders: Sequence[Ints | None]) -> Matched:
     """Return the same from the codes of rows in files; `orders` says in which order people have their units."""
-    n_parts = _n_parts(sum(t.n_rows for t in case.tables))
-    parts = [_part_of_each(case.encoded, i, columns, n_parts) for i in range(len(case.tables))]
-    flags = [np.zeros(t.n_rows, dtype=np.int8) for t in case.tables] if case.unit is not None else []
+    tables = range(len(case.tables))
+    n_parts, with_rows = _n_parts(sum(t.n_rows for t in case.tables)), case.unit is not None
+    by_part = [_by_part(case.encoded, i, columns, n_parts, with_rows=with_rows) for i in tables]
+    flags = [np.zeros(t.n_rows, dtype=np.int8) for t in case.tables] if with_rows else []
     n_rows, told = np.zeros((2, 3), dtype=np.int64), []
     for part in range(n_parts):
-        rows = [np.flatnonzero(own == part) for own in parts]
-        table = _counted(case, columns, rows, with_rows=bool(flags))
+        own = [t.of(part) for t in by_part]
+        table = _counted(case, columns, [codes for codes, _ in own], with_rows=with_rows)
         equalled = table.s > 0
-        n_rows += [[int(n[own].sum()) for n in (table.o, table.s, table.c)] for own in (~equalled, equalled)]
+        n_rows += [[int(n[some].sum()) for n in (table.o, table.s, table.c)] for some in (~equalled, equalled)]
         told.append(_told(table))
-        for flag, own, cells in zip(flags, rows, table.cells, strict=False):
-            flag[own] = equalled[cells]
+        for flag, (_, rows), cells in zip(flags, own, table.cells, strict=False):
+            flag[rows] = equalled[cells]
     flags = [flag if order is None else flag[order] for flag, order in zip(flags, orders, strict=False)]
     return _matched(_by_match(n_rows, flags, case.has_holdout), told)
 
@@ -152,18 +155,47 @@ def _n_parts(n_rows: int) -> int:
     return max(1, -(-n_rows // _PART))
 
 
-def _part_of_each(encoded: EncodedTables, which: int, columns: Sequence[str], n_parts: int) -> Codes:
-    """Return the number of the part of each row of a table; equal rows are in one part."""
+class _ByPart(NamedTuple):
+    """The codes of a table, in files, whose rows lie together that are in one part."""
+
+    start: Ints
+    """Shape (n_parts + 1,)."""
+    codes: list[Codes]
+    """Of each column."""
+    rows: Codes
+    """The number of each row; empty where rows are not told apart."""
+
+    def of(self, part: int) -> tuple[list[Codes], Codes]:
+        """Return the codes of the rows of a part, and their numbers."""
+        own = slice(self.start[part], self.start[part + 1])
+        return [np.array(c[own]) for c in self.codes], self.rows[own]
+
+
+def _by_part(encoded: EncodedTables, which: int, columns: Sequence[str], n_parts: int, *, with_rows: bool) -> _ByPart:
+    """Return the rows of a table by the part that the hash of their values gives; equal rows are in one part."""
     codes = [encoded.codes(c, binned=False)[which] for c in columns]
-    out = np.zeros(encoded.tables[which].n_rows, dtype=narrowest(n_parts))
-    for first in range(0, len(out) if n_parts > 1 else 0, _HASHED):
-        out[first : first + _HASHED] = code_hashes([c[first : first + _HASHED] for c in codes]) % np.uint64(n_parts)
-    return out
+    n = encoded.tables[which].n_rows
+    part_of, n_rows = np.zeros(n, dtype=narrowest(n_parts)), np.zeros(n_parts, dtype=np.int64)
+    for first in range(0, n, _HASHED):
+        own = code_hashes([c[first : first + _HASHED] for c in codes]) % np.uint64(n_parts)
+        part_of[first : first + _HASHED] = own
+        n_rows += np.bincount(own.astype(np.int64), minlength=n_parts)
+    out = [room_for(encoded.spill, (n,), c.dtype) for c in codes]
+    rows = room_for(encoded.spill, (n if with_rows else 0,), np.int64)
+
+    def part(first: int, last: int) -> tuple[Codes, list[Codes]]:
+        numbers = [np.arange(first, last)] if with_rows else []
+        return part_of[first:last], [*(c[first:last] for c in codes), *numbers]
+
+    in_groups(part, n_rows, [*out, rows] if with_rows else out, _HASHED)
+    return _ByPart(np.append(0, np.cumsum(n_rows)), out, rows)
 
 
-def _counted(case: Case, columns: Sequence[str], rows: Sequence[Ints], *, with_rows: bool) -> ContingencyTable:
+def _counted(
+    case: Case, columns: Sequence[str], codes: Sequence[Sequence[Codes]], *, with_rows: bool
+) -> ContingencyTable:
     """Return the counts of some whole rows of each table."""
-    keys = [[case.codes(c, binned=False)[i][own] for c in columns] for i, own in enumerate(rows)]
+    keys = [list(own) for own in codes]
     keys += [[np.zeros(0, dtype=np.int32) for _ in columns]] * (3 - len(keys))
     sizes = [case.n_codes(c, binned=False) for c in columns]
     targets = [np.zeros(len(own[0]), dtype=np.int32) for own in keys]

@@ -62,8 +62,9 @@ def on_disk(case: Case, attacks: Collection[str], options: RunOptions, codes: in
     }
     searched = [name for name in of_attacks if name in attacks]
     stays = _BYTES_OF_HASH if "membership" in searched else 0
-    most = max((of_attacks[name] for name in searched), default=0)
-    return OnDisk(codes + n * (stays + most), spill.blocks(n if searched else 0))
+    # copies write the codes once more, ordered by the hash of their rows
+    most = max([codes * ("copies" in attacks), *(n * of_attacks[name] for name in searched)])
+    return OnDisk(codes + n * stays + most, spill.blocks(n if searched else 0))
 
 
 def on_disk_at_most(case: Case, options: RunOptions, codes: int) -> int:

@@ -30,6 +30,7 @@ from divulge.kernels.neighbours.gower import Floats, Rows, Ruler, blocks, pairwi
 from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Listed, Reach
 from divulge.kernels.places import places
+from divulge.kernels.rows_in_groups import in_groups
 from divulge.kernels.runtime import has_loops
 
 __all__ = ["ColumnHalf", "chances", "of_a_copy", "once"]
@@ -237,7 +238,7 @@ def _cells(one: Distinct, other: Distinct, index: Index | BlockIndex) -> _Cells:
             f"linkability: {len(mine):,} synthetic rows; at most {_MOST_ROWS:,} can be searched. "
             "hint: leave the attack out."
         )
-    width = int(other.of_each.max(initial=0)) + 1
+    width = int(theirs.max(initial=0)) + 1
     if isinstance(index, Index):
         return _cells_of(np.sort(mine * width + theirs), width, 0, n_distinct)
     start, pairs, n = index.array((n_distinct + 1,), np.int64), index.array((len(mine), 2), np.uint32), 0
@@ -258,16 +259,13 @@ def _keys_by_runs(one: Distinct, theirs: Ints, width: int, index: BlockIndex) ->
     runs = list(_runs(one.times, max(_AT_ONCE, n // _RUNS)))
     firsts = np.array([first for first, _ in runs])
     ends = np.cumsum([int(one.times[first:last].sum()) for first, last in runs])
-    keys, free = index.array((n,), np.int64), np.append(0, ends[:-1])
-    for a in range(0, n, _AT_ONCE):
-        some = mine[a : a + _AT_ONCE]
-        of_run = (np.searchsorted(firsts, some, "right") - 1).astype(np.uint16)  # sorted by radix
-        order, counts = np.argsort(of_run, kind="stable"), np.bincount(of_run, minlength=len(runs))
-        made = (some * width + theirs[a : a + _AT_ONCE])[order]
-        for run, part in enumerate(np.split(made, np.cumsum(counts)[:-1])):
-            keys[free[run] : free[run] + len(part)] = part
-        free += counts
-    for (first, last), end, begin in zip(runs, ends, np.append(0, ends[:-1]), strict=True):
+
+    def part(a: int, b: int) -> tuple[Ints, list[Ints]]:
+        return np.searchsorted(firsts, mine[a:b], "right") - 1, [mine[a:b] * width + theirs[a:b]]
+
+    n_rows, keys = np.diff(ends, prepend=0), index.array((n,), np.int64)
+    in_groups(part, n_rows, [keys], _AT_ONCE)
+    for (first, last), end, begin in zip(runs, ends, ends - n_rows, strict=True):
         yield first, last, keys[begin:end]
 
 
