@@ -64,6 +64,18 @@ def test_rows_are_in_order_where_a_column_takes_the_whole_of_its_type(tmp_path, 
     np.testing.assert_array_equal(found.order("synthetic"), expected)
 
 
+def test_rows_of_one_hash_are_sorted_so_in_files_too(case, tmp_path, monkeypatch):
+    monkeypatch.setattr(invariant_order, "_PART", 7)
+    canonical = Canonical(case, case.columns)
+    for hashes in canonical.rows:
+        hashes &= np.uint64(7 << 61)
+    expected = [canonical.order(which) for which in range(3)]
+    case.encoded.spill = Spill(tmp_path)
+    for which, order in enumerate(expected):
+        assert len(np.unique(canonical.rows[which])) == 8
+        np.testing.assert_array_equal(canonical.order(which), order)
+
+
 @pytest.mark.parametrize("rows", [None, {1: np.array([80, 3, 5, 9, 0, 20, 81])}])
 def test_rows_of_one_hash_are_sorted_by_their_codes_and_then_by_number(case, rows):
     canonical = Canonical(case, case.columns, None, rows)

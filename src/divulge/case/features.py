@@ -18,6 +18,7 @@ from divulge.case.case import Case
 from divulge.case.invariant_order import canonical_of
 from divulge.case.narrow_rows import NarrowRows
 from divulge.case.spill import Spill, room_for
+from divulge.kernels.rows_in_groups import in_groups
 
 __all__ = ["Features", "features_of"]
 
@@ -50,7 +51,7 @@ class Features:
         """Return the rows of "people" or "synthetic" sorted by content."""
         values = self.people if role == "people" else self.synthetic
         if isinstance(values, NarrowRows):
-            return _order_in_parts(values.columns, room_for(self.spill, (len(values),), np.int64))
+            return _order_in_parts(values.columns, self.spill)
         return np.lexsort(values.T[::-1])
 
     def same(self) -> Ints:
@@ -124,44 +125,49 @@ def _features(case: Case, names: tuple[str, ...], tables: tuple[int, ...]) -> Fe
     return Features(people, synthetic.T if spill is None else NarrowRows(in_files), tuple(numeric), spill)
 
 
-def _order_in_parts(columns: Sequence[NDArray[np.integer[Any]]], out: Ints) -> Ints:
+def _order_in_parts(columns: Sequence[NDArray[np.integer[Any]]], spill: Spill | None) -> Ints:
     """Return the rows sorted by content, ordered some at a time: those whose first columns begin alike.
-
-    Rows of a part lie all over a column, so that each part reads all of it: narrow columns stay in memory where there
-    is little.
 
     Parameters
     ----------
     columns
         One or more, of whole numbers.
-    out
-        Room for the order.
+    spill
+        Where the order is written, and the columns once more while it is made.
     """
-    n_rows = len(columns[0])
-    cell, n_cells = np.zeros(n_rows, dtype=np.int32), 1
+    n = len(columns[0])
+    cell, n_cells = np.zeros(n, dtype=np.int32), 1
     for column in columns:
         least = int(column.min(initial=0))
-        n = int(column.max(initial=0)) - least + 1
-        width = -(-n // _COARSE)  # numbers of one group, in their order
-        n_groups = -(-n // width)
+        n_values = int(column.max(initial=0)) - least + 1
+        width = -(-n_values // _COARSE)  # numbers of one group, in their order
+        n_groups = -(-n_values // width)
         if n_cells * n_groups > _CELLS:
             break
-        for a in range(0, n_rows, _PART):
+        for a in range(0, n, _PART):
             group = (column[a : a + _PART].astype(np.int64) - least) // width
             cell[a : a + _PART] = cell[a : a + _PART] * n_groups + group
         n_cells *= n_groups
         if width > 1:
             break
     times = np.zeros(n_cells, dtype=np.int64)
-    for a in range(0, n_rows, _PART):
+    for a in range(0, n, _PART):
         times += np.bincount(cell[a : a + _PART], minlength=n_cells)
-    ends, done, first = np.cumsum(times), 0, 0
-    while done < n_rows:
-        last, least_last = np.searchsorted(ends, (done + _AT_ONCE, done), side="right").tolist()
-        last = max(last, least_last + 1)
-        rows = np.flatnonzero((cell >= first) & (cell < last))
-        out[done : done + len(rows)] = rows[np.lexsort([column[rows] for column in reversed(columns)])]
-        done, first = done + len(rows), last
+    ends, lasts = np.cumsum(times), [0]  # cells of a part: from the last of the part before
+    while lasts[-1] < n_cells:
+        done = int(ends[lasts[-1] - 1]) if lasts[-1] else 0
+        lasts.append(max(int(np.searchsorted(ends, done + _AT_ONCE, side="right")), lasts[-1] + 1))
+    n_rows = np.diff(np.append(0, ends)[lasts])
+
+    def part(first: int, last: int) -> tuple[Ints, list[NDArray[Any]]]:
+        groups = np.searchsorted(lasts, cell[first:last], side="right") - 1
+        return groups, [np.arange(first, last), *(c[first:last] for c in columns)]
+
+    out, *ordered = (room_for(spill, (n,), t) for t in (np.int64, np.int64, *(c.dtype for c in columns)))
+    in_groups(part, n_rows, ordered, _PART)
+    for end, some in zip(np.cumsum(n_rows).tolist(), n_rows.tolist(), strict=True):
+        rows, *own = (c[end - some : end] for c in ordered)
+        out[end - some : end] = rows[np.lexsort(own[::-1])]
     return out
 
 

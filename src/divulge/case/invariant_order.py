@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.case.spill import room_for
 from divulge.core.hashing import value_hashes
+from divulge.kernels.rows_in_groups import in_groups
 
 __all__ = ["Canonical", "canonical_of"]
 
@@ -118,29 +118,36 @@ class Canonical:
         hashes = self.rows[self._tables.index(which)]
         if which not in self._rows and self._encoded.spill is not None:
             return self._order_in_parts(which, hashes)
-        order = np.argsort(hashes)
-        ranked = hashes[order]
-        alike = np.append(ranked[1:] == ranked[:-1], False)
-        alike[1:] |= alike[:-1]
-        if alike.any():  # hashes tell most rows apart, and sorting by all columns takes ten times as long
-            rows = np.sort(order[alike])
-            ties = [self._part(self.codes(j, which), which)[rows] for j in range(len(self.columns))]
-            order[alike] = rows[np.lexsort((*ties, hashes[rows]))]
+        order = _in_order(
+            hashes, lambda rows: [self._part(self.codes(j, which), which)[rows] for j in range(len(self.columns))]
+        )
         return self._rows[which][order] if which in self._rows else order
 
     def _order_in_parts(self, which: int, hashes: Hashes) -> Ints:
         """Return the order in a file; the rows whose hashes begin alike are ordered at a time."""
-        names, n_parts = self.columns, max(1, len(hashes) // _PART)
-        codes = [self._encoded.codes(n, binned=False)[which] for n in names]
-        marks = [self._encoded.marks(n) if self._encoded.is_number(n) else None for n in names]
-        out, done = room_for(self._encoded.spill, (len(hashes),), np.int64), 0
-        borders = [part * 2**64 // n_parts for part in range(n_parts + 1)]
-        for first, last in pairwise(borders):
-            rows = np.flatnonzero((hashes >= np.uint64(first)) & (hashes <= np.uint64(last - 1)))
-            some = [c[rows] for c in codes]
-            ties: list[NDArray[Any]] = [c if m is None else m[c] for c, m in zip(some, marks, strict=True)]
-            out[done : done + len(rows)] = rows[np.lexsort((*ties, hashes[rows]))]
-            done += len(rows)
+        names, n, n_parts = self.columns, len(hashes), max(1, len(hashes) // _PART)
+        codes = [self._encoded.codes(name, binned=False)[which] for name in names]
+        marks = [self._encoded.marks(name) if self._encoded.is_number(name) else None for name in names]
+
+        def part_of(first: int, last: int) -> Ints:
+            return (hashes[first:last] >> np.uint64(48)).astype(np.int64) * n_parts >> 16
+
+        def part(first: int, last: int) -> tuple[Ints, list[NDArray[Any]]]:
+            return part_of(first, last), [hashes[first:last], np.arange(first, last), *(c[first:last] for c in codes)]
+
+        n_rows = np.zeros(n_parts, dtype=np.int64)
+        for a in range(0, n, _PART):
+            n_rows += np.bincount(part_of(a, min(a + _PART, n)), minlength=n_parts)
+        dtypes = [np.dtype(np.int64), hashes.dtype, np.dtype(np.int64), *(c.dtype for c in codes)]
+        out, *columns = (room_for(self._encoded.spill, (n,), dtype) for dtype in dtypes)
+        in_groups(part, n_rows, columns, _PART)
+        for end, some in zip(np.cumsum(n_rows).tolist(), n_rows.tolist(), strict=True):
+            own, rows, *levels = (c[end - some : end] for c in columns)
+
+            def ties(at: Ints, levels: list[NDArray[Any]] = levels) -> list[NDArray[Any]]:
+                return [c[at] if m is None else m[c[at]] for c, m in zip(levels, marks, strict=True)]
+
+            out[end - some : end] = rows[_in_order(own, ties)]
         return out
 
     def codes(self, column: int, which: int) -> NDArray[np.int32]:
@@ -168,6 +175,21 @@ class Canonical:
         levels = np.flatnonzero(times)
         levels = levels[np.lexsort((levels, self.colours[column][levels]))]
         return np.repeat(levels, times[levels]).astype(codes.dtype, copy=False)
+
+
+def _in_order(hashes: Hashes, ties: Callable[[Ints], list[NDArray[Any]]]) -> Ints:
+    """Return the places of rows in the order of their hashes, of equal ones in that of their columns.
+
+    Hashes tell most rows apart, and sorting by all columns takes ten times as long: `ties` gives those of some rows.
+    """
+    order = np.argsort(hashes)
+    ranked = hashes[order]
+    alike = np.append(ranked[1:] == ranked[:-1], False)
+    alike[1:] |= alike[:-1]
+    if alike.any():
+        rows = np.sort(order[alike])
+        order[alike] = rows[np.lexsort((*ties(rows), hashes[rows]))]
+    return order
 
 
 def canonical_of(
