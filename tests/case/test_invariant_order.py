@@ -14,8 +14,10 @@ from divulge.case.spill import Spill
 def table(rng, n):
     ages = rng.integers(20, 40, n).astype(float)
     ages[rng.random(n) < 0.1] = np.nan
-    return pl.DataFrame({"age": ages, "job": rng.choice(["cook", "judge", None], n).tolist(),
-                         "town": rng.integers(0, 30, n).astype(str), "pay": rng.normal(size=n).round(2)})  # fmt: skip
+    jobs, towns = rng.choice(["cook", "judge", None], n).tolist(), rng.integers(0, 30, n).astype(str)
+    pay = rng.normal(size=n).round(2)  # a column of numbers
+    pay[::7] = np.nan
+    return pl.DataFrame({"age": ages, "job": jobs, "town": towns, "pay": pay})
 
 
 @pytest.fixture
@@ -64,15 +66,16 @@ def test_rows_are_in_order_where_a_column_takes_the_whole_of_its_type(tmp_path, 
     np.testing.assert_array_equal(found.order("synthetic"), expected)
 
 
-def test_rows_of_one_hash_are_sorted_so_in_files_too(case, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("names", "least"), [(["age", "job", "pay", "town"], 8), (["age", "job"], 5), (["pay"], 5)])
+def test_rows_of_one_hash_are_sorted_so_in_files_too(names, least, case, tmp_path, monkeypatch):
     monkeypatch.setattr(invariant_order, "_PART", 7)
-    canonical = Canonical(case, case.columns)
+    canonical = Canonical(case, names)
     for hashes in canonical.rows:
         hashes &= np.uint64(7 << 61)
     expected = [canonical.order(which) for which in range(3)]
     case.encoded.spill = Spill(tmp_path)
     for which, order in enumerate(expected):
-        assert len(np.unique(canonical.rows[which])) == 8
+        assert least <= len(np.unique(canonical.rows[which])) <= 8
         np.testing.assert_array_equal(canonical.order(which), order)
 
 

@@ -153,21 +153,18 @@ def _order_in_parts(columns: Sequence[NDArray[np.integer[Any]]], spill: Spill | 
     times = np.zeros(n_cells, dtype=np.int64)
     for a in range(0, n, _PART):
         times += np.bincount(cell[a : a + _PART], minlength=n_cells)
-    ends, lasts = np.cumsum(times), [0]  # cells of a part: from the last of the part before
-    while lasts[-1] < n_cells:
-        done = int(ends[lasts[-1] - 1]) if lasts[-1] else 0
-        lasts.append(max(int(np.searchsorted(ends, done + _AT_ONCE, side="right")), lasts[-1] + 1))
-    n_rows = np.diff(np.append(0, ends)[lasts])
+    part_of_cell = (np.cumsum(times) - times) // _AT_ONCE
+    n_rows = np.zeros(int(part_of_cell[-1]) + 1, dtype=np.int64)
+    np.add.at(n_rows, part_of_cell, times)
 
     def part(first: int, last: int) -> tuple[Ints, list[NDArray[Any]]]:
-        groups = np.searchsorted(lasts, cell[first:last], side="right") - 1
-        return groups, [np.arange(first, last), *(c[first:last] for c in columns)]
+        return part_of_cell[cell[first:last]], [np.arange(first, last), *(c[first:last] for c in columns)]
 
-    out, *ordered = (room_for(spill, (n,), t) for t in (np.int64, np.int64, *(c.dtype for c in columns)))
-    in_groups(part, n_rows, ordered, _PART)
-    for end, some in zip(np.cumsum(n_rows).tolist(), n_rows.tolist(), strict=True):
-        rows, *own = (c[end - some : end] for c in ordered)
-        out[end - some : end] = rows[np.lexsort(own[::-1])]
+    out, *room = (room_for(spill, (n,), t) for t in (np.int64, np.int64, *(c.dtype for c in columns)))
+    done = 0
+    for rows, *own in in_groups(part, n_rows, room, _PART):
+        out[done : done + len(rows)] = rows[np.lexsort(own[::-1])]
+        done += len(rows)
     return out
 
 

@@ -140,14 +140,14 @@ class Canonical:
             n_rows += np.bincount(part_of(a, min(a + _PART, n)), minlength=n_parts)
         dtypes = [np.dtype(np.int64), hashes.dtype, np.dtype(np.int64), *(c.dtype for c in codes)]
         out, *columns = (room_for(self._encoded.spill, (n,), dtype) for dtype in dtypes)
-        in_groups(part, n_rows, columns, _PART)
-        for end, some in zip(np.cumsum(n_rows).tolist(), n_rows.tolist(), strict=True):
-            own, rows, *levels = (c[end - some : end] for c in columns)
+        done = 0
+        for own, rows, *levels in in_groups(part, n_rows, columns, _PART):
 
             def ties(at: Ints, levels: list[NDArray[Any]] = levels) -> list[NDArray[Any]]:
                 return [c[at] if m is None else m[c[at]] for c, m in zip(levels, marks, strict=True)]
 
-            out[end - some : end] = rows[_in_order(own, ties)]
+            out[done : done + len(rows)] = rows[_in_order(own, ties)]
+            done += len(rows)
         return out
 
     def codes(self, column: int, which: int) -> NDArray[np.int32]:

@@ -140,13 +140,13 @@ def _in_parts(case: Case, columns: Sequence[str], orders: Sequence[Ints | None])
     flags = [np.zeros(t.n_rows, dtype=np.int8) for t in case.tables] if with_rows else []
     n_rows, told = np.zeros((2, 3), dtype=np.int64), []
     for part in range(n_parts):
-        own = [t.of(part) for t in by_part]
-        table = _counted(case, columns, [codes for codes, _ in own], with_rows=with_rows)
+        own = [t[part] for t in by_part]
+        table = _counted(case, columns, [t[: len(columns)] for t in own], with_rows=with_rows)
         equalled = table.s > 0
         n_rows += [[int(n[some].sum()) for n in (table.o, table.s, table.c)] for some in (~equalled, equalled)]
         told.append(_told(table))
-        for flag, (_, rows), cells in zip(flags, own, table.cells, strict=False):
-            flag[rows] = equalled[cells]
+        for flag, t, cells in zip(flags, own, table.cells, strict=False):
+            flag[t[-1]] = equalled[cells]
     flags = [flag if order is None else flag[order] for flag, order in zip(flags, orders, strict=False)]
     return _matched(_by_match(n_rows, flags, case.has_holdout), told)
 
@@ -155,24 +155,13 @@ def _n_parts(n_rows: int) -> int:
     return max(1, -(-n_rows // _PART))
 
 
-class _ByPart(NamedTuple):
-    """The codes of a table, in files, whose rows lie together that are in one part."""
+def _by_part(
+    encoded: EncodedTables, which: int, columns: Sequence[str], n_parts: int, *, with_rows: bool
+) -> list[list[Codes]]:
+    """Return the codes of a table, in files, by the part that the hash of a row gives, and the numbers of rows last.
 
-    start: Ints
-    """Shape (n_parts + 1,)."""
-    codes: list[Codes]
-    """Of each column."""
-    rows: Codes
-    """The number of each row; empty where rows are not told apart."""
-
-    def of(self, part: int) -> tuple[list[Codes], Codes]:
-        """Return the codes of the rows of a part, and their numbers."""
-        own = slice(self.start[part], self.start[part + 1])
-        return [np.array(c[own]) for c in self.codes], self.rows[own]
-
-
-def _by_part(encoded: EncodedTables, which: int, columns: Sequence[str], n_parts: int, *, with_rows: bool) -> _ByPart:
-    """Return the rows of a table by the part that the hash of their values gives; equal rows are in one part."""
+    Equal rows are in one part. Where rows are not told apart, their numbers are left out.
+    """
     codes = [encoded.codes(c, binned=False)[which] for c in columns]
     n = encoded.tables[which].n_rows
     part_of, n_rows = np.zeros(n, dtype=narrowest(n_parts)), np.zeros(n_parts, dtype=np.int64)
@@ -180,22 +169,21 @@ def _by_part(encoded: EncodedTables, which: int, columns: Sequence[str], n_parts
         own = code_hashes([c[first : first + _HASHED] for c in codes]) % np.uint64(n_parts)
         part_of[first : first + _HASHED] = own
         n_rows += np.bincount(own.astype(np.int64), minlength=n_parts)
-    out = [room_for(encoded.spill, (n,), c.dtype) for c in codes]
-    rows = room_for(encoded.spill, (n if with_rows else 0,), np.int64)
+    dtypes = [*(c.dtype for c in codes), *([np.dtype(np.int64)] if with_rows else [])]
+    room = [room_for(encoded.spill, (n,), dtype) for dtype in dtypes]
 
     def part(first: int, last: int) -> tuple[Codes, list[Codes]]:
         numbers = [np.arange(first, last)] if with_rows else []
         return part_of[first:last], [*(c[first:last] for c in codes), *numbers]
 
-    in_groups(part, n_rows, [*out, rows] if with_rows else out, _HASHED)
-    return _ByPart(np.append(0, np.cumsum(n_rows)), out, rows)
+    return in_groups(part, n_rows, room, _HASHED)
 
 
 def _counted(
     case: Case, columns: Sequence[str], codes: Sequence[Sequence[Codes]], *, with_rows: bool
 ) -> ContingencyTable:
     """Return the counts of some whole rows of each table."""
-    keys = [list(own) for own in codes]
+    keys = [[np.array(c) for c in own] for own in codes]
     keys += [[np.zeros(0, dtype=np.int32) for _ in columns]] * (3 - len(keys))
     sizes = [case.n_codes(c, binned=False) for c in columns]
     targets = [np.zeros(len(own[0]), dtype=np.int32) for own in keys]

@@ -240,10 +240,10 @@ def _cells(one: Distinct, other: Distinct, index: Index | BlockIndex) -> _Cells:
         )
     width = int(theirs.max(initial=0)) + 1
     if isinstance(index, Index):
-        return _cells_of(np.sort(mine * width + theirs), width, 0, n_distinct)
+        return _cells_of(_keys(mine, theirs), width, 0, n_distinct)
     start, pairs, n = index.array((n_distinct + 1,), np.int64), index.array((len(mine), 2), np.uint32), 0
     for first, last, keys in _keys_by_runs(one, theirs, width, index):
-        found = _cells_of(np.sort(keys), width, first, last)
+        found = _cells_of(keys, width, first, last)
         start[first : last + 1] = n + found.start
         pairs[n : n + len(found)] = found.pairs
         n += len(found)
@@ -258,19 +258,19 @@ def _keys_by_runs(one: Distinct, theirs: Ints, width: int, index: BlockIndex) ->
     mine, n = one.of_each, len(theirs)
     runs = list(_runs(one.times, max(_AT_ONCE, n // _RUNS)))
     firsts = np.array([first for first, _ in runs])
-    ends = np.cumsum([int(one.times[first:last].sum()) for first, last in runs])
+    n_rows = np.array([one.times[first:last].sum() for first, last in runs], dtype=np.int64)
 
     def part(a: int, b: int) -> tuple[Ints, list[Ints]]:
         return np.searchsorted(firsts, mine[a:b], "right") - 1, [mine[a:b] * width + theirs[a:b]]
 
-    n_rows, keys = np.diff(ends, prepend=0), index.array((n,), np.int64)
-    in_groups(part, n_rows, [keys], _AT_ONCE)
-    for (first, last), end, begin in zip(runs, ends, ends - n_rows, strict=True):
-        yield first, last, keys[begin:end]
+    by_run = in_groups(part, n_rows, [index.array((n,), np.int64)], _AT_ONCE)
+    for (first, last), (keys,) in zip(runs, by_run, strict=True):
+        yield first, last, keys
 
 
 def _cells_of(keys: Ints, width: int, begin: int, end: int) -> _Cells:
-    """Return the cells of the distinct rows from one to before another, given their sorted numbers."""
+    """Return the cells of the distinct rows from one to before another, given the numbers of their rows' cells."""
+    keys = np.sort(keys)
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
     pairs, kept = np.empty((len(first), 2), dtype=np.uint32), keys[first]
     pairs[:, 0], pairs[:, 1] = kept % width, np.diff(first, append=len(keys))
