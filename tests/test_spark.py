@@ -24,7 +24,7 @@ from divulge.run import runner
 from divulge.run.checkpoints import Interrupted
 from divulge.tables import outlines, spark_session
 from divulge.tables._spark_counts import SparkCounts
-from divulge.tables.frames import pool
+from divulge.tables.pooled_columns import pool
 from divulge.tables.readers import opened
 
 pytestmark = pytest.mark.spark

@@ -37,9 +37,9 @@ def read(monkeypatch):
     """The columns whose values are read."""
     seen, pool = set(), encoded.pool
 
-    def watched(tables, column, missing=()):
+    def watched(tables, column, *rest):
         seen.add(column)
-        return pool(tables, column, missing)
+        return pool(tables, column, *rest)
 
     monkeypatch.setattr(encoded, "pool", watched)
     return seen

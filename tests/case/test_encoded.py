@@ -43,7 +43,7 @@ def table(rng, n):
         {
             "town": rng.choice(["Ayr", "Bath", None], n),
             "x": x,
-            "n": rng.choice(["1", "2", "7", "11", "n/a"], n),  # text with numbers and a value that is none
+            "n": rng.choice(["1", "2", "7", "11", "other"], n),  # text with numbers and a value that is none
             "flat": [5.0 if u < 0.8 else None for u in rng.random(n)],
             "big": np.where(rng.random(n) < 0.3, 8e307, -1.5e308),
         },
@@ -117,8 +117,8 @@ def test_numbers_marks_and_what_occurs_are_told_by_level():
     number = dict(zip([None, *levels], case.encoded.numbers("n"), strict=True))
     mark = dict(zip([None, *levels], case.encoded.marks("n"), strict=True))
     assert (number["7"], mark["7"]) == (7.0, 0)
-    assert np.isnan(number["n/a"])
-    assert (mark[None], mark["n/a"]) == (1, 2)
+    assert np.isnan(number["other"])
+    assert (mark[None], mark["other"]) == (1, 2)
     assert case.encoded.occurs("n").tolist() == [False] + [True] * len(levels)
     assert case.encoded.marks("town").tolist() == [0, 1, 2]
 
@@ -314,7 +314,7 @@ def test_a_run_makes_no_ruler_index_order_or_hash_twice(made, monkeypatch, tmp_p
 
 
 def test_texts_for_missing_are_taken_out_once(tmp_path, monkeypatch):
-    frames = import_module("divulge.tables.frames")
+    frames = import_module("divulge.tables.pooled_columns")
     path = tmp_path / "people.csv"
     path.write_text("age,town\n30,Ayr\n-8,?\n41,Bath\n")
     read = divulge.read(path, missing=["-8", "?"])

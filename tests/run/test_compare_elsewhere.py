@@ -46,7 +46,7 @@ def table(n, seed, offset=0, jobs=("cook", "judge", "nurse", None)):
             "income": rng.normal(0, 1, n).round(1),
             "since": days,
             "illness": rng.choice(["flu", "gout", "none"], n, p=[0.2, 0.1, 0.7]),
-            "household": (np.arange(n) // 3 + offset).astype(str),
+            "household": [f"h{i}" for i in np.arange(n) // 3 + offset],
         }
     )
 

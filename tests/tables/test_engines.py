@@ -21,8 +21,9 @@ from divulge.core.private_folders import PrivateFolder, remove_private_folders
 from divulge.tables import _duckdb_counts, frames
 from divulge.tables._duckdb_counts import DuckdbCounts
 from divulge.tables.engines import spill_into
-from divulge.tables.frames import collect, pool
+from divulge.tables.frames import collect
 from divulge.tables.interruptible import interruptible
+from divulge.tables.pooled_columns import pool
 from divulge.tables.readers import opened, read
 
 ENGINES = ("duckdb", "polars")
@@ -53,7 +54,7 @@ def in_memory(frame):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_cells_are_those_of_the_frame_and_no_value_is_lost(file, engine):
-    clean = FRAME.with_columns(pl.when(pl.col("A") != "").then("A").alias("A"))
+    clean = FRAME.with_columns(pl.when(pl.col("A") != "").then("A").alias("A"), pl.col("day").cast(pl.Float64))
     table = read(file, engine=engine)
     assert (table.frame, table.lazy, table.n_rows) == (None, None, 4)
     assert counts(table) == in_memory(clean)

@@ -12,8 +12,8 @@ from divulge.case.case import build_case
 from divulge.core.errors import TableError
 from divulge.core.schema import Bins, Column, Schema
 from divulge.tables import _duckdb_counts, _polars_counts, frames, outlines
-from divulge.tables.frames import pool
 from divulge.tables.numeric_types import numeric_type
+from divulge.tables.pooled_columns import pool
 from divulge.tables.readers import opened
 
 ENGINES = ("duckdb", "polars")

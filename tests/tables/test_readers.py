@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import divulge
 from divulge.core.errors import ColumnError, FrameError, SettingError, TableError
 from divulge.tables import csv_files
-from divulge.tables.frames import pool
+from divulge.tables.pooled_columns import pool
 from divulge.tables.readers import read, read_schema
 
 
@@ -224,15 +224,15 @@ def test_a_decimal_point_is_read_beside_semicolons(write):
     assert rows(read(write("a;b\n1.5;1\n2;2\n"))) == [[1.5, 1], [2.0, 2]]
 
 
-def test_points_and_commas_in_one_column_are_text(write):
+def test_points_and_commas_in_one_column_are_numbers(write):
     assert types_of(read(write("a\n1.500,25\n1,5\n".replace("a", "a;b").replace("\n1", "\n;1")))) == {
         "a": "text",
-        "b": "text",
+        "b": "number",
     }
 
 
-def test_a_comma_is_no_decimal_point_in_quoted_fields_of_comma_files(write):
-    assert types_of(read(write('a,b\n"1,5",1\n'))) == {"a": "text", "b": "number"}
+def test_a_decimal_comma_is_read_in_quoted_fields_of_comma_files(write):
+    assert types_of(read(write('a,b\n"1,5",1\n'))) == {"a": "number", "b": "number"}
 
 
 def test_codes_for_missing_do_not_make_a_column_text(write):

@@ -67,6 +67,10 @@ def checked_keys(case: Case, keys: Sequence[str], target: str | None = None) -> 
             notes.append(
                 f"column {name!r} is of kind {kind} ({case.schema[name].why}) and was used because it was named"
             )
+        if case.is_unread(name):
+            notes.append(
+                f"column {name!r} looks like numbers or dates that could not be read, so that nothing is bounded"
+            )
     return keys, notes
 
 
@@ -119,6 +123,8 @@ def record_result(
     step = f"{attack} {variant} {'+'.join(sorted(keys))} {target}"
     members = outcomes(case, table, scores, "real")
     strangers = outcomes(case, table, scores, "holdout") if case.has_holdout else None
+    if any(map(case.is_unread, [*keys, *([] if target is None else [target])])):
+        context = {**(context or {}), SHOWN: 0.0}  # as text it shows no copy, so that nothing is bounded
     curves = _curves(members, strangers)
     plain = Result(
         attack=attack,

@@ -27,7 +27,7 @@ from divulge.attacks.entry import (
     hit_words,
 )
 from divulge.attacks.multiplicity import correct
-from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
+from divulge.case.case import COLLECTED, LEFT_OUT, READ, Case, build_case
 from divulge.core.errors import SettingError
 from divulge.core.result import Counts, Result
 from divulge.core.schema import Schema, column_names
@@ -158,7 +158,7 @@ def _public(entry: Attack) -> Any:
             _gather(case, entry, settings, counting)
         elif entry.plan.in_memory:
             case = case.collected("this attack needs every row")
-        notes = [n for n in case.notes if is_about_tables(n)]
+        notes = [n for n in case.notes if is_about_tables(n) or n.startswith(READ)]
         found = _with_notes(entry.run(case, **settings), notes)
         # the comparisons of one call are one family; `assess` corrects over all calls of an attack
         return found if isinstance(found, Result) else tuple(correct(case, found))

@@ -21,13 +21,18 @@ from divulge.core.schema import Column, Facts, Schema, check_columns, check_unit
 from divulge.kernels.counts.binning import Binning
 from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
-from divulge.tables.frames import PooledColumn, Table, check_missing, collect
+from divulge.tables.frames import Table, check_missing, collect
+from divulge.tables.matched_names import matched_names
+from divulge.tables.pooled_columns import PooledColumn
 from divulge.tables.readers import opened
+from divulge.tables.written_forms import said_columns
 
-__all__ = ["COLLECTED", "IN_FILES", "LEFT_OUT", "Case", "build_case", "infer_schema", "schema_of"]
+__all__ = ["COLLECTED", "IN_FILES", "LEFT_OUT", "READ", "Case", "build_case", "infer_schema", "schema_of"]
 
 COLLECTED = "the tables were read into memory"
 LEFT_OUT = "columns that not all tables have are left out"
+READ = "column"
+"""How notes begin that say how a column was read."""
 IN_FILES = "codes of all rows in files"
 """Where a case keeps another one with the codes of all its rows."""
 _GATHERED = "gathered rows"
@@ -153,10 +158,11 @@ class Case:
         if self.in_memory:
             return self
         tables = tuple(collect(t) for t in self.tables)
-        note = f"{COLLECTED}: {why}"
+        encoded = EncodedTables(tables, self.columns, self.schema, self.missing)
+        encoded.said = self.encoded.said
         return Case(
-            tables, self.columns, self.schema, self.missing, self.seed, self.level, (*self.notes, note),
-            EncodedTables(tables, self.columns, self.schema, self.missing), self.draws, self.progress,
+            tables, self.columns, self.schema, self.missing, self.seed, self.level,
+            (*self.notes, f"{COLLECTED}: {why}"), encoded, self.draws, self.progress,
         )  # fmt: skip
 
     def with_synthetic(self, codes: Mapping[str, NDArray[np.int32]]) -> Case:
@@ -293,6 +299,10 @@ class Case:
         codes[alone] = -1 - np.arange(int(alone.sum()))
         return codes
 
+    def is_unread(self, column: str) -> bool:
+        """Whether a column looks like numbers or dates that could not be read, and became identifiers or free text."""
+        return bool(self.encoded.known(column).unread) and self.schema[column].kind in ("identifier", "text")
+
     def facts(self, column: str, which: int = 0) -> Facts:
         """Return the counts that describe one column of one table (0 real, 1 synthetic, 2 holdout)."""
         if (found := self.encoded.outlines.of(column)) is not None:
@@ -378,7 +388,7 @@ def build_case(
         raise SettingError(f"seed: {seed} is negative. hint: use a whole number from 0 on.")
     missing = check_missing(missing)
     given = [(real, "real"), (synthetic, "synthetic")] + ([] if holdout is None else [(holdout, "holdout")])
-    tables = tuple(opened(native, role, missing, engine) for native, role in given)
+    tables = matched_names([opened(native, role, missing, engine) for native, role in given])
     shared = set.intersection(*(set(t.columns) for t in tables))
     columns = tuple(c for c in tables[0].columns if c in shared)
     if not columns:
@@ -397,6 +407,7 @@ def build_case(
     check_unit(named, {t.role: t.columns for t in tables}, levels)
     check_columns("ignore", ignored, columns, levels)
     encoded = EncodedTables(tables, columns, Schema(()), missing)
+    encoded.said = said_columns(schema)
     case = Case(tables, columns, Schema(()), missing, seed, level, (), encoded)
     if asked is not None and set(asked) <= shared:
         units = [*named, *(() if schema is None else schema.with_role("unit"))]
@@ -404,7 +415,7 @@ def build_case(
     else:
         read = columns
     full = _schema_of(case, schema, named, ignored, progress, read)
-    notes += [f"column {c!r} {encoded.known(c).note}" for c in read if encoded.known(c).note]
+    notes += [f"{READ} {c!r} {encoded.known(c).note}" for c in read if encoded.known(c).note]
     return Case(tables, columns, full, missing, seed, level, tuple(notes), encoded.with_schema(full))
 
 
@@ -452,6 +463,7 @@ def schema_of(
     check_columns("unit", named, given.columns, given.levels)
     check_columns("ignore", ignored, given.columns, given.levels)
     encoded = EncodedTables((given,), given.columns, Schema(()), missing)
+    encoded.said = said_columns(schema)
     case = Case((given,), given.columns, Schema(()), missing, 0, 0.95, (), encoded)
     return _schema_of(case, schema, named, ignored, lambda _: None, given.columns)
 

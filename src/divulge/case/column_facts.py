@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.core.schema import Facts
-from divulge.tables.frames import PooledColumn
+from divulge.tables.pooled_columns import PooledColumn
 
 __all__ = ["facts_of"]
 
@@ -42,4 +42,6 @@ def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | No
         mean_length=length,
         has_spaces=spaces,
         span=float(finite.max()) - float(finite.min()) if len(finite) else float("nan"),
+        form=pooled.settled.unusual_form(which),
+        question=pooled.settled.question,
     )

@@ -15,7 +15,7 @@ from divulge.case.table_rows import TableRows
 from divulge.core.errors import SettingError
 from divulge.core.hashing import value_hashes
 from divulge.core.memo import Memo
-from divulge.core.schema import Schema, check_columns
+from divulge.core.schema import Column, Schema, check_columns
 from divulge.kernels.counts.binning import Binning, fit_binning
 from divulge.kernels.counts.contingency import combine
 from divulge.kernels.neighbours.distinct import Distinct, Progress
@@ -23,7 +23,8 @@ from divulge.kernels.neighbours.gower import Field, Measured, Rows, Ruler, measu
 from divulge.kernels.neighbours.index import Index
 from divulge.tables.counting import Edges
 from divulge.tables.fingerprints import fingerprint
-from divulge.tables.frames import PooledColumn, Table, pool
+from divulge.tables.frames import Table
+from divulge.tables.pooled_columns import PooledColumn, pool
 
 __all__ = ["NUMBERS", "ROLES", "EncodedTables", "MeasuredColumns"]
 
@@ -83,6 +84,7 @@ class EncodedTables:
         self.outlines = Outlines(self.tables, self.missing)
         self._binned, self._codes, self._of_all, self._of_people = Memo(), Memo(), Memo(), Memo()
         self._passing = Memo(most_bytes=_PASSING_BYTES)
+        self.said: Mapping[str, Column] = {}  # what the user's schema says, which fixes how columns are read
         self.by_codes = False
         """Whether the codes of every row are known although no table holds its rows."""
         self.spill: Spill | None = None
@@ -93,7 +95,7 @@ class EncodedTables:
     def with_schema(self, schema: Schema) -> EncodedTables:
         """Return the tables with another schema: levels and numbers are kept, codings are made again."""
         out = EncodedTables(self.tables, self.columns, schema, self.missing, self._pooled.values())
-        out.outlines = self.outlines
+        out.outlines, out.said = self.outlines, self.said
         out._of_people = Memo({key: kept for key, kept in self._of_people.values().items() if key[0] == "numbers"})
         out.spill = self.spill
         return out
@@ -182,14 +184,11 @@ class EncodedTables:
         Raises
         ------
         ColumnError
-            A table does not have the column.
+            A table does not have the column, or its values cannot be read as the schema says.
         """
-        return self._pooled.once(column, lambda: self._pool(column))
-
-    def _pool(self, column: str) -> PooledColumn:
         if column not in self._known:
             check_columns("columns", [column], self.columns)
-        return pool(self.tables, column, self.missing)
+        return self._pooled.once(column, lambda: pool(self.tables, column, self.missing, self.said.get(column)))
 
     def known(self, column: str) -> PooledColumn:
         """Return what is known of a column without asking for its values where an engine holds many numbers."""

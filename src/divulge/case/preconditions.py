@@ -15,6 +15,7 @@ from divulge.case.comparable.exchangeable import exchangeable
 from divulge.case.comparable.overlap import no_overlap
 from divulge.case.comparable.together import rows_together
 from divulge.case.comparable.unseen import holdout_unseen
+from divulge.tables.matched_names import differing_names
 
 __all__ = ["CRITICAL", "INVALIDATING", "check_all", "table_facts"]
 
@@ -57,7 +58,9 @@ def _same_columns(case: Case) -> Check:
     if not uneven:
         return Check(check="same columns", ok=True, detail=f"all tables have the same {len(case.columns)} columns")
     told = ", ".join(f"{role} has {n} more" for role, n in uneven.items())
-    return Check(check="same columns", ok=False, detail=f"{len(case.columns)} columns are shared; {told}, left out")
+    alike = differing_names(case.tables, case.columns)
+    detail = f"{len(case.columns)} columns are shared; {told}, left out{alike and f'; {alike}'}"
+    return Check(check="same columns", ok=False, detail=detail)
 
 
 def _same_kinds(case: Case) -> Check | None:

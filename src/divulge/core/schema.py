@@ -13,6 +13,7 @@ from divulge.core.limits import LIMITS, NO_LIMITS, Limits, Rule, limits_from, ru
 from divulge.core.threat_model import NOT_STATED, TABLES, Threat, template, threat_from
 
 __all__ = [
+    "MISSING_TEXTS",
     "Bins",
     "Column",
     "Facts",
@@ -38,6 +39,13 @@ COUNTED: tuple[Kind, ...] = ("categorical", "boolean", "numeric", "integer-coded
 FEW = 20
 """Whole numbers with at most this many distinct values are categories."""
 
+MISSING_TEXTS = (
+    "?", "??", "-", "--", "---", ".", "..", "...", "*", "**", "***", "na", "n/a", "n.a.", "n. a.", "#n/a", "#na",
+    "<na>", "nan", "nat", "null", "(null)", "\\n", "none", "nil", "missing", "unknown", "not available", "not known",
+    "k.a.", "k. a.", "0000-00-00", "0000-00-00 00:00:00", "00/00/0000", "00.00.0000",
+)  # fmt: skip
+"""Texts that stand for missing among numbers and dates, in lower case and without blanks around; as blanks do."""
+
 _ID_NAME = re.compile(r"(^|[^a-z])(id|uuid|guid|key|nr|no|number|ssn|code)($|[^a-z])|_id$|^id_|ids$", re.I)
 
 
@@ -59,6 +67,13 @@ class Column:
     roles: tuple[Role, ...] = ()
     bins: Bins = Bins()
     limits: Limits = NO_LIMITS
+    form: str = ""
+    """How its texts are to write numbers or dates: "1.234,5", "DD.MM.YYYY", or a format of `strptime` ("%d %b %Y"). ""
+    has it inferred."""
+    missing_texts: str = ""
+    """"none" where texts such as "?" or "NA" are values; "" takes them for missing among numbers and dates."""
+    written: str = ""
+    """How its texts write numbers or dates, as inferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +96,10 @@ class Facts:
     has_spaces: bool
     span: float
     """Largest minus smallest number; nan without numbers."""
+    form: str = ""
+    """How texts that are read as numbers or dates are written; "" for plain ones, and for others."""
+    question: str = ""
+    """The forms between which no value decides."""
 
     @property
     def all_differ(self) -> bool:
@@ -97,9 +116,15 @@ def infer(facts: Facts) -> Column:
     'numeric'
     """
     kind, why = _kind_of(facts)
+    if facts.form:
+        why += f"; text written {facts.form}"
+    if facts.question:
+        why += (
+            f" (or is it {' or '.join(f for f in facts.question.split(' or ') if f != facts.form)}? write form = ...)"
+        )
     if facts.n_missing and kind != "constant":
         why += f"; {facts.n_missing} of {facts.n_rows} values missing"
-    return Column(facts.name, kind, why)
+    return Column(facts.name, kind, why, written=facts.form or facts.question)
 
 
 def _kind_of(f: Facts) -> tuple[Kind, str]:
@@ -134,22 +159,31 @@ def _kind_of_number(f: Facts) -> tuple[Kind, str]:
 def _kind_of_text(f: Facts) -> tuple[Kind, str]:
     present = f.n_rows - f.n_missing
     share = f.n_distinct / present
-    if present >= 20 and share > 0.95:
-        if f.has_spaces and f.mean_length > 40:
-            return "text", f"{f.n_distinct} texts of {f.mean_length:.0f} characters on average, nearly all different"
-        return "identifier", f"{f.n_distinct} distinct values in {present} rows: nearly all differ"
-    if f.number_share == 1 and f.n_distinct > FEW:
-        return "numeric", f"text that reads as numbers throughout, {f.n_distinct} distinct"
+    if f.number_share == 1:  # whole numbers too long for any type of numbers
+        return _kind_of_number(replace(f, integer=True))
     if f.number_share >= 0.8 and f.n_distinct > FEW:
         return "numeric", (
             f"numbers beside other values ({f.n_not_numbers}), which stay categories of their own "
             "(--missing turns codes into missing)"
         )
+    if present >= 20 and share > 0.95:
+        if f.has_spaces and f.mean_length > 40:
+            return "text", f"{f.n_distinct} texts of {f.mean_length:.0f} characters on average, nearly all different"
+        return "identifier", f"{f.n_distinct} distinct values in {present} rows: nearly all differ"
     if f.has_spaces and f.mean_length > 40 and share > 0.2:
         return "text", f"{f.n_distinct} texts of {f.mean_length:.0f} characters on average"
     if f.n_distinct > 1000 and share > 0.5:
         return "text", f"{f.n_distinct} distinct texts in {present} rows"
     return "categorical", f"text with {f.n_distinct} distinct values"
+
+
+_READING = f"""
+# How text is read: form says how a column writes numbers ("1.234,5", "$1,234.5") or dates ("DD.MM.YYYY", "%d %b %Y");
+# without it the values of all tables decide. Among numbers and dates these texts, in any case, are read as missing:
+#   {"  ".join(MISSING_TEXTS[:19])}
+#   {"  ".join(MISSING_TEXTS[19:])}
+# missing_texts = "none" in a column, or --missing none for all, keeps them as values.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +221,7 @@ class Schema:
             raise ColumnError(no_such("schema", "column", name, [c.name for c in self.columns]))
         return Schema(
             tuple(
-                replace(theirs[c.name], why=theirs[c.name].why or c.why) if c.name in theirs else c
+                replace(theirs[c.name], why=theirs[c.name].why or c.why, written=c.written) if c.name in theirs else c
                 for c in self.columns
             ),
             self.threat if other.threat == NOT_STATED else other.threat,
@@ -220,7 +254,7 @@ class Schema:
         import tomli_w
 
         rules = {"rule": [rule.entries() for rule in self.rules]} if self.rules else {}
-        return tomli_w.dumps({"columns": self.columns_as_entries(), **rules}) + template(self.threat)
+        return tomli_w.dumps({"columns": self.columns_as_entries(), **rules}) + _READING + template(self.threat)
 
     def columns_as_entries(self) -> dict[str, dict[str, Any]]:
         """Return what the TOML says of each column."""
@@ -229,6 +263,8 @@ class Schema:
             entry: dict[str, Any] = {"kind": c.kind, "roles": list(c.roles)}
             if c.kind in ("numeric", "datetime"):
                 entry["bins"] = "none" if c.bins.how == "none" else f"{c.bins.how} {c.bins.n}"
+            form = "" if c.form and c.form == c.limits.format else c.form or c.written
+            entry |= {name: text for name, text in (("form", form), ("missing_texts", c.missing_texts)) if text}
             body[c.name] = entry | c.limits.entries() | {"why": c.why}
         return body
 
@@ -267,7 +303,7 @@ def column_from(name: str, entry: Any, source: str) -> Column:
     """Return the column that an entry of a TOML file describes, or raise a `SettingError` that begins with `source`."""
     if not isinstance(entry, dict):
         raise SettingError(f"{source}: column {name!r}: expected kind, roles, bins, why. hint: see `divulge schema`.")
-    known = ("kind", "roles", "bins", "why", *LIMITS)
+    known = ("kind", "roles", "bins", "form", "datetime_format", "missing_texts", "why", *LIMITS)
     unknown = set(entry) - set(known)
     if unknown:
         raise SettingError(
@@ -282,7 +318,15 @@ def column_from(name: str, entry: Any, source: str) -> Column:
     if not all(role in get_args(Role) for role in roles):
         raise SettingError(f"{source}: column {name!r}: unknown role. hint: any of {', '.join(get_args(Role))}.")
     bins, limits = _bins_from(name, entry.get("bins"), source), limits_from(name, kind, entry, source)
-    return Column(name, kind, str(entry.get("why", "")), tuple(roles), bins, limits)
+    form = entry.get("form", entry.get("datetime_format", limits.format or ""))
+    missing = entry.get("missing_texts", "")
+    if not isinstance(form, str):
+        raise SettingError(f'{source}: column {name!r}: form is no text. hint: form = "DD.MM.YYYY" or "1.234,5".')
+    if missing not in ("", "none"):
+        raise SettingError(
+            f'{source}: column {name!r}: missing_texts is not known. hint: "none" keeps texts such as "?".'
+        )
+    return Column(name, kind, str(entry.get("why", "")), tuple(roles), bins, limits, form, missing)
 
 
 def _bins_from(name: str, text: Any, source: str) -> Bins:
@@ -380,7 +424,8 @@ def _sdv_column(name: str, entry: Any, primary: bool, source: str) -> Column:
         near = difflib.get_close_matches(sdtype.lower(), (*_SDV_KINDS, *sorted(_SDV_PERSONAL)), n=1)
         hint = f"did you mean {near[0]!r}?" if near else f'one of {", ".join(_SDV_KINDS)}; for personal data "name".'
         raise SettingError(f"{source}: column {name!r}: unknown sdtype {sdtype!r}. hint: {hint}")
-    return Column(name, kind, f"sdtype {sdtype} of the SDV metadata")
+    form = entry.get("datetime_format", "") if sdtype == "datetime" and isinstance(entry, Mapping) else ""
+    return Column(name, kind, f"sdtype {sdtype} of the SDV metadata", form=form if isinstance(form, str) else "")
 
 
 def column_names(option: str, given: Any) -> tuple[str, ...]:

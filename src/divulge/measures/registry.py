@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from divulge.case.case import COLLECTED, LEFT_OUT, Case, build_case
+from divulge.case.case import COLLECTED, LEFT_OUT, READ, Case, build_case
 from divulge.core.errors import SettingError
 from divulge.core.process_wide import one_thread
 from divulge.core.schema import Schema, check_columns, column_names
@@ -142,7 +142,7 @@ def _public(entry: Measure) -> Any:
         ).collected("this measure needs every row")
         for name in (n for n in (*_COLUMNS, *_ONE) if settings.get(n) is not None):
             check_columns(name, [settings[name]] if name in _ONE else settings[name], case.columns)
-        notes = tuple(n for n in case.notes if LEFT_OUT in n or n.startswith(COLLECTED))
+        notes = tuple(n for n in case.notes if LEFT_OUT in n or n.startswith((COLLECTED, READ)))
         found = run_measure(entry, case, settings)
         return tuple(replace(r, notes=(*r.notes, *(() if i else notes))) for i, r in enumerate(found))
 

@@ -19,7 +19,8 @@ from divulge.case.column_facts import facts_of
 from divulge.core.errors import ColumnError, SettingError, TableError
 from divulge.core.schema import check_columns, infer
 from divulge.kernels.counts.binning import fit_binning
-from divulge.tables.frames import Table, collect, pool, table_of
+from divulge.tables.frames import Table, collect, table_of
+from divulge.tables.pooled_columns import pool
 from divulge.tables.readers import opened
 
 __all__ = ["Division", "Stratum", "split", "split_rows"]

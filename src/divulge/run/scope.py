@@ -5,6 +5,7 @@ from __future__ import annotations
 from divulge.attacks.distance.one_column import own_columns
 from divulge.case.case import Case
 from divulge.report.model import NotCompared
+from divulge.report.prose.bounds import UNREAD
 
 __all__ = ["not_compared"]
 
@@ -15,7 +16,7 @@ def not_compared(case: Case) -> list[NotCompared]:
     return [
         NotCompared(column=c.name, why=why)
         for c in case.schema.columns
-        if c.name not in compared and (why := _why_not(case, c.name))
+        if (why := UNREAD if case.is_unread(c.name) else "" if c.name in compared else _why_not(case, c.name))
     ]
 
 

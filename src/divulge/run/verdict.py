@@ -30,7 +30,7 @@ from divulge.core.result import (
 )
 from divulge.report.formatting import several
 from divulge.report.model import Bound, NotCompared, Overall
-from divulge.report.prose.bounds import bounds_in_words, cannot_tell, does_not_hold, none_found, undecided
+from divulge.report.prose.bounds import UNREAD, bounds_in_words, cannot_tell, does_not_hold, none_found, undecided
 from divulge.run.budget import TIME_UP
 from divulge.run.options import Attacker
 from divulge.run.primaries import bounds_of, untested
@@ -95,7 +95,11 @@ def overall(
     scope = scope or Scope()
     if not has_holdout:
         return Overall(verdict="no holdout", sentence=_NO_HOLDOUT, not_compared=tuple(scope.not_compared))
-    bounds = bounds_of(results, level, acceptable, scope.attacker, scope.n_members)
+    unread = {c.column for c in scope.not_compared if c.why == UNREAD}
+    bounds = tuple(
+        replace(b, bounded=False, limit=None, why=UNREAD) if unread & {*b.keys, b.target} else b
+        for b in bounds_of(results, level, acceptable, scope.attacker, scope.n_members)
+    )
     n_judged = sum(r.verdict not in (None, "no holdout") for r in results)  # as the documents count comparisons
     screened = max(0, n_judged - sum(b.primary for b in bounds))
     verdict, sentence = _told(results, level, acceptable, scope, bounds, n_judged, screened)
@@ -144,7 +148,8 @@ def _told(
     largest = _largest_screened(compared, bounds)
     gap = untested(results, scope.planned)
     open_ = undecided(bounds) or sum(b.primary for b in bounds) < 2
-    if scope.failing or gap or scope.without_strangers or open_ or scope.too_close:
+    unread = any(c.why == UNREAD for c in scope.not_compared)
+    if scope.failing or gap or scope.without_strangers or unread or open_ or scope.too_close:
         return "cannot tell", cannot_tell(
             bounds, reached, screened, largest, scope.failing, _in_time(gap, scope), scope.without_strangers,
             scope.not_compared, _cut_short(scope.left_out), scope.too_close,

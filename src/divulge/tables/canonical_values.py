@@ -419,10 +419,18 @@ def _is_digits(text: pl.Series) -> bool:
 
 
 def numbers_among(levels: pl.Series) -> pl.Series:
-    """Return text levels as numbers, null if a level is not a number; codes with leading zeros are not numbers."""
+    """Return text levels as numbers, null if a level is not a number; codes with leading zeros are not numbers.
+
+    Of whole numbers that float64 cannot tell apart, the smallest is subtracted from all.
+    """
     numbers = _numbers_in(levels, keep_nan=True)
     if numbers.null_count() == levels.len():
         return numbers
+    if (whole := levels.str.strip_chars()).str.contains(r"^[+-]?\d{16,}$").any():
+        exact = [int(text) if re.fullmatch(r"[+-]?\d+", text) else None for text in whole.to_list()]
+        if all((one is None) == (number is None) for one, number in zip(exact, numbers, strict=True)):
+            least = min(one for one in exact if one is not None)
+            numbers = pl.Series([None if one is None else float(one - least) for one in exact], dtype=pl.Float64)
     return numbers.clear(levels.len()) if _zero_led(levels).any() else _tidy(numbers)
 
 

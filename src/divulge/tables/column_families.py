@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Literal
 
 import polars as pl
 
+from divulge.core.schema import Column
 from divulge.tables.canonical_values import (
     _NUMBERS,
     DISTINCT,
@@ -18,19 +20,47 @@ from divulge.tables.canonical_values import (
     _zero_led,
     evaluated,
 )
-from divulge.tables.written_forms import ISO_DATE, PLAIN_NUMBER, form_of, is_date_like, read_as, undecided
+from divulge.tables.written_forms import (
+    ISO_DATE,
+    PLAIN_NUMBER,
+    family_of_form,
+    form_of,
+    has_listed,
+    is_listed,
+    may_be_written,
+    read_as,
+    thousands_among,
+    undecided,
+)
+from divulge.tables.written_numbers import NumberTexts
 
-__all__ = ["Family", "Settled", "as_family", "family_of", "is_whole", "needs_int64", "settle", "written"]
+__all__ = [
+    "Family",
+    "Settled",
+    "as_family",
+    "family_of",
+    "is_whole",
+    "n_read",
+    "needs_int64",
+    "settle",
+    "trimmed",
+    "written",
+]
 
 Family = Literal["boolean", "number", "datetime", "text"]
 _AT_ONCE = 50_000  # numbers that are written at a time: a list of millions takes many times as much as they
 _EXACT = 2**53  # beyond it a float64 no longer tells neighbouring integers apart
+_DIGITS_OF_EXACT = 15
 _PLAIN = {"datetime": ISO_DATE, "number": PLAIN_NUMBER}
+_PLAIN_KINDS = {"numeric": "number", "datetime": "datetime"}
+_TEXTUAL = ("categorical", "text", "identifier")
+_MOSTLY = 0.9
+_DIGITS = r"^\s*[+-]?\d+\s*$"
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What a column is over all tables."""
+    """What a column is over all tables, and how its texts are read."""
 
     family: Family
     declared: frozenset[Family] = frozenset()
@@ -40,10 +70,27 @@ class Settled:
     forms: tuple[str, ...] = ()
     """Per table, where dates or numbers are read from text: the form in which they are written, "" for a column that is
     no text. Empty for other families."""
+    drops: bool = False
+    """Whether texts of `MISSING_TEXTS` are missing."""
+    question: str = ""
+    """The forms between which no value of any table decides; "" where there is no doubt."""
+    said: bool = False
+    """Whether the schema gives the form."""
 
     def form(self, which: int) -> str:
         """Return the form of one table."""
         return self.forms[which] if self.forms else _PLAIN.get(self.family, "")
+
+    def unusual_form(self, which: int) -> str:
+        """Return the form of one table's text; "" for plain numbers and ISO dates."""
+        form = self.forms[which] if self.forms else ""
+        return "" if form in _PLAIN.values() else form
+
+    def without_listed(self, series: pl.Series) -> pl.Series:
+        """Return a plain column in which the texts that are read as missing are null."""
+        if not self.drops or series.dtype != pl.String:
+            return series
+        return series.set(is_listed(series).fill_null(False), None)
 
 
 _BOOLEANS = VALUES.str.to_lowercase().cast(pl.Enum(["false", "true"]), strict=False).to_physical().cast(pl.Boolean)
@@ -76,8 +123,8 @@ def family_of(series: pl.Series) -> Family | None:
     return "datetime" if isinstance(series.dtype, pl.Datetime) else "text"
 
 
-def _readings(series: pl.Series) -> dict[Family, str]:
-    """Return the families, without text, that every value of a plain column can be read as, and the form of dates."""
+def _readings(series: pl.Series, all_text: bool = False) -> dict[Family, str]:
+    """Return the families, without text, that every value of a plain column can be read as, and the form of each."""
     native = family_of(series)
     if native == "boolean":
         return {"boolean": "", "number": ""}
@@ -85,45 +132,45 @@ def _readings(series: pl.Series) -> dict[Family, str]:
         return {"number": "", "boolean": ""} if ((series == 0) | (series == 1)).all() else {"number": ""}
     if native == "datetime":
         return {"datetime": ""}
-    first = next(v for v in series if v is not None).strip()
-    may_be = {
-        "boolean": first.lower() in ("true", "false"),
-        "number": _is_number(first),
-        "datetime": is_date_like(first),
-    }
+    values = _distinct(series)
     found: dict[Family, str] = {}
-    if not any(may_be.values()):
-        return found  # one value settles it, without a pass over the column
-    values = evaluated(series, DISTINCT)
-    if may_be["boolean"] and not _booleans_in(values).has_nulls():
+    if values[0].strip().lower() in ("true", "false") and not _booleans_in(values).has_nulls():
         found["boolean"] = ""
-    if (
-        may_be["number"]
-        and not _numbers_in(values.head(50), keep_nan=True).has_nulls()
-        and not _numbers_in(values, keep_nan=True).has_nulls()
-        and not _loses_zeros(values)
-    ):
-        found["number"] = ""
-    if may_be["datetime"] and is_date_like(next(iter(values))) and (form := _form_of_dates(values)):
-        found["datetime"] = form
+    plain = _all_plain(values)
+    if not plain and not may_be_written(values):
+        return found
+    if plain:
+        led = _zero_led(values).any() if all_text else _loses_zeros(values)
+        if not led and not (all_text and _is_too_long(values)):
+            found["number"] = PLAIN_NUMBER
+        return found
+    for family in ("datetime", "number"):
+        form = form_of(values, family)
+        read = [] if form == "text" else [read_as(values, family, one) for one in form.split(" or ")]
+        if any(not one.has_nulls() for one in read) and not (family == "number" and NumberTexts(values).zero_led()):
+            return found | {family: form}
     return found
 
 
-def _form_of_dates(values: pl.Series) -> str:
-    """Return the form in which each text is a date, be it two between which no value decides; "" if there is none."""
-    if not read_as(values, "datetime", ISO_DATE).has_nulls():
-        return ISO_DATE
-    form = form_of(values, "datetime")
-    return form if any(not read_as(values, "datetime", one).has_nulls() for one in form.split(" or ")) else ""
+def _distinct(text: pl.Series) -> pl.Series:
+    """Return the distinct texts without missing; few come as they are."""
+    if text.len() >= FEW_ROWS:
+        return evaluated(text, DISTINCT)
+    return text.drop_nulls() if text.has_nulls() else text
 
 
-def _is_number(text: str) -> bool:
-    """Return whether Python reads a text as a number; it accepts more than polars does."""
+def _all_plain(values: pl.Series) -> bool:
+    """Return whether all texts are numbers as Python writes them."""
     try:
-        float(text)
+        float(values[0])
     except ValueError:
-        return False
-    return True
+        return False  # Python reads more than polars does
+    return not any(_numbers_in(some, keep_nan=True).has_nulls() for some in (values.head(50), values))
+
+
+def _is_too_long(values: pl.Series) -> bool:
+    """Return whether texts are whole numbers, of which one is beyond Int64: as text they stay apart."""
+    return bool(values.str.contains(_DIGITS).all()) and evaluated(values, _WHOLE).has_nulls()
 
 
 def _loses_zeros(values: pl.Series) -> bool:
@@ -133,36 +180,118 @@ def _loses_zeros(values: pl.Series) -> bool:
     return bool(pl.concat([with_zeros, without]).n_unique() < with_zeros.len() + without.len())
 
 
-def settle(columns: Sequence[pl.Series]) -> Settled:
+def settle(columns: Sequence[pl.Series], *, said: Column | None = None, listed: bool = True) -> Settled:
     """Return the family of a column over all tables, in the order real, synthetic, holdout.
 
     A family that every table can be read as is taken. If there is none, the real table decides: the other tables are
     read as its numbers, dates or booleans, and what cannot be read so is missing. Text in the real table makes text of
     all.
+
+    Parameters
+    ----------
+    columns
+        Plain columns, one a table.
+    said
+        What the schema says of the column: its form is taken, and a column that is said to be categories or text is not
+        read as numbers.
+    listed
+        Whether texts of `MISSING_TEXTS` are missing where at least 90% of the other texts are numbers or dates.
     """
-    present = [s for s in columns if family_of(s)]
-    declared = frozenset(family for s in present if (family := family_of(s)))
+    declared = frozenset(family for s in columns if (family := family_of(s)))
+    if said is not None and said.form and not undecided(said.form):
+        return _as_said(columns, said, declared)
     if len(declared) == 1 and "text" not in declared:
         return Settled(next(iter(declared)), declared)
-    readings = [_readings(s) for s in present]
+    kept = said is not None and said.kind in _TEXTUAL and declared == {"text"}
+    drops = listed and not kept and _drops(columns, said)
+    found = _settled(Settled("text", drops=drops).without_listed, columns, declared, kept)
+    return replace(found, drops=drops)
+
+
+def _settled(
+    tidy: Callable[[pl.Series], pl.Series], raw: Sequence[pl.Series], declared: frozenset[Family], kept: bool
+) -> Settled:
+    """Return what a column is once texts that stand for missing are gone; numbers stay text where `kept`."""
+    columns = [tidy(s) for s in raw]
+    present = [s for s in columns if family_of(s)]
+    all_text = declared == {"text"}
+    readings = [_readings(s, all_text) for s in present]
     common = set.intersection(*map(set, readings)) if present else set()
-    if "datetime" in common:
+    question = ""
+    for family in ("datetime", "number"):
+        if family not in common or (family == "number" and (("boolean" in common and "boolean" in declared) or kept)):
+            continue
         read = iter(readings)
-        forms = _forms(columns, "datetime", [next(read)["datetime"] if family_of(s) else "" for s in columns])
+        forms = _forms(columns, family, [next(read)[family] if family_of(s) else "" for s in columns])
+        if family == "number" and all_text and any(map(undecided, forms)):
+            question, forms = forms[0], tuple(map(thousands_among, forms))
         if not any(map(undecided, forms)):
-            return Settled("datetime", declared, "", forms)
+            return Settled(
+                family,
+                declared,
+                _padded(present) if family == "number" and not all_text else "",
+                forms,
+                question=question,
+            )
+        question = next(filter(undecided, forms))
     if "boolean" in common and ("number" not in common or "boolean" in declared):
         return Settled("boolean", declared)
-    if "number" in common and declared != {"text"}:
-        return Settled("number", declared, _padded(present))
     if len(declared) < 2 and len(present) < 2:
-        return Settled("text", declared)
-    own = settle(present[:1]).family if len(present) > 1 else "text"
-    if own == "text":
+        return Settled("text", declared, question=question)
+    own = (
+        _settled(tidy, raw[:1], frozenset(f for s in raw[:1] if (f := family_of(s))), kept)
+        if len(present) > 1
+        else None
+    )
+    if own is None or own.family == "text":
         note = f"is {' in one table and '.join(sorted(declared))} in another: compared as text"
-        return Settled("text", declared, note if len(declared) > 1 else "")
-    forms = _forms(columns, own) if own in _PLAIN else ()
-    return Settled(own, declared, _padded(present) if own == "number" else "", forms)
+        return Settled("text", declared, note if len(declared) > 1 else "", question=question)
+    forms = _forms(columns, own.family) if own.family in _PLAIN else ()
+    padded = _padded(present) if own.family == "number" and not all_text else ""
+    return Settled(own.family, declared, padded, forms)
+
+
+def _drops(columns: Sequence[pl.Series], said: Column | None) -> bool:
+    """Return whether texts that stand for missing occur beside texts of which at least 90% are numbers or dates."""
+    texts = [_distinct(s) for s in columns if s.dtype == pl.String]
+    if not any(map(has_listed, texts)):
+        return False
+    if said is not None and said.kind in _PLAIN_KINDS:
+        return True
+    values = pl.concat([t.filter(~is_listed(t)) for t in texts]).unique()
+    return bool(len(values)) and may_be_written(values) and n_read(values)[0] >= _MOSTLY * len(values)
+
+
+def n_read(values: pl.Series, families: Sequence[Family] = ("number", "datetime")) -> tuple[int, Family, str]:
+    """Return how many distinct texts can be read as numbers or dates, whichever are more, and their form.
+
+    Examples
+    --------
+    >>> n_read(pl.Series(["12.5", "7", "<5"]))
+    (2, 'number', '1234.5')
+    """
+    found: list[tuple[int, Family, str]] = []
+    for family in families:
+        form = form_of(values, family)
+        n = (
+            max((read_as(values, family, one).count() for one in form.split(" or ")), default=0)
+            if form != "text"
+            else 0
+        )
+        found.append((n, family, form))
+    return max(found, key=lambda one: one[0])
+
+
+def _as_said(columns: Sequence[pl.Series], said: Column, declared: frozenset[Family]) -> Settled:
+    """Return a column that is read in the form that the schema gives."""
+    family: Family = "datetime" if family_of_form(said.form) == "datetime" else "number"
+    forms = tuple(said.form if s.dtype == pl.String or _is_stamp(s, said.form) else "" for s in columns)
+    return Settled(family, declared, "", forms, drops=said.missing_texts != "none", said=True)
+
+
+def _is_stamp(series: pl.Series, form: str) -> bool:
+    """Return whether whole numbers are dates by a format such as %Y%m%d."""
+    return "%" in form and series.dtype in _NUMBERS
 
 
 def _padded(columns: Sequence[pl.Series]) -> str:
@@ -202,6 +331,7 @@ def as_family(
         series = series.cast(pl.String)
     if series.dtype == pl.String:
         if family == "text":
+            series = _each_distinct(series, trimmed)
             return _each_distinct(series, lambda t: _rewritten(t, declared)) if len(declared) > 1 else series
         if family == "boolean":
             return _each_distinct(series, _booleans_in)
@@ -217,9 +347,29 @@ def as_family(
         binary = ((series == 0) | (series == 1)) if series.dtype in _NUMBERS else None
         return _nothing(series, pl.Boolean()) if binary is None else series.set(~binary, None).cast(pl.Boolean)
     if family == "datetime":
+        if _is_stamp(series, form):
+            return _stamps(series, form)
         return series if isinstance(series.dtype, pl.Datetime) else _nothing(series, pl.Datetime("us"))
     dtype = pl.Int64() if as_integer else pl.Float64()
     return _nothing(series, dtype) if isinstance(series.dtype, pl.Datetime) else series.cast(dtype)
+
+
+def _stamps(series: pl.Series, form: str) -> pl.Series:
+    """Return whole numbers read by a format of dates; zeros that they lost in front are put back."""
+    whole = series.cast(pl.Int64, strict=False)
+    width = len(datetime(2000, 12, 31, 23, 59, 59).strftime(form))
+    text = whole.set((whole != series).fill_null(False), None).cast(pl.String).str.zfill(width)
+    return _each_distinct(text, lambda t: read_as(t, "datetime", form))
+
+
+def trimmed(text: pl.Series) -> pl.Series:
+    """Return text without blanks around and in one Unicode form (NFC); text of blanks alone stays."""
+    if text.len() < FEW_ROWS and all(v is None or (v.isascii() and v == v.strip()) for v in text.to_list()):
+        return text
+    bare = text.str.strip_chars()
+    if (wide := (text.str.len_bytes() != text.str.len_chars()).fill_null(False)).any():
+        bare = bare.zip_with(~wide, bare.str.normalize("NFC"))
+    return bare.zip_with((bare != "").fill_null(False), text)
 
 
 def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
@@ -257,6 +407,8 @@ def needs_int64(columns: Sequence[pl.Series]) -> bool:
 
 
 def _is_large(series: pl.Series) -> bool:
+    if series.dtype == pl.String and (series.str.len_bytes().max() or 0) > _DIGITS_OF_EXACT:
+        series = evaluated(series, DISTINCT, _WHOLE)
     if series.dtype != pl.Int64 or series.null_count() == series.len():
         return False
     return bool(series.max() > _EXACT or series.min() < -_EXACT)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from divulge.tables.column_families import written
-from divulge.tables.frames import PooledColumn
+from divulge.tables.pooled_columns import PooledColumn
 
 __all__ = ["fingerprint"]
 

@@ -10,7 +10,7 @@ on NaN, null and -0.0 in a group-by; merging after normalising makes that harmle
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,30 +21,17 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import ColumnError, DivulgeError, FrameError, NoRowsError, SettingError, TableError
 from divulge.tables._elsewhere import coded_in
-from divulge.tables.canonical_values import (
-    distinct,
-    from_arrow,
-    from_pandas,
-    numbers_among,
-    plain,
-    read_numbers,
-    without_codes,
-)
-from divulge.tables.column_families import Family, Settled, as_family, family_of, needs_int64, settle
+from divulge.tables.canonical_values import from_arrow, from_pandas, plain, read_numbers, without_codes
 from divulge.tables.counting import Counting, Edges
 from divulge.tables.engine_errors import answered, changed, engine_error
-from divulge.tables.levels import codes_of, levels_of
-from divulge.tables.written_forms import form_of, undecided
 
 __all__ = [
-    "PooledColumn",
     "Table",
     "check_missing",
     "collect",
     "collect_some",
     "distinct_values",
     "plain",
-    "pool",
     "profiles",
     "read_numbers",
     "table_of",
@@ -308,165 +295,7 @@ def _text_names(raw: Sequence[Any], role: str) -> list[str]:
     return names
 
 
-# ---------------------------------------------------------------- pooled columns
-
-
-@dataclass(frozen=True, slots=True)
-class PooledColumn:
-    """One column over all tables: its levels in ascending order, and the count of each level in each table."""
-
-    name: str
-    family: Family
-    integer: bool
-    """All numbers are whole."""
-    levels: pl.Series
-    """Distinct values in ascending order, without missing. Level i has code i + 1; code 0 is missing."""
-    counts: tuple[NDArray[np.int64], ...]
-    """Per table, shape (n_levels + 1,): rows with each code."""
-    codes: tuple[NDArray[np.int32] | None, ...]
-    """Per table, shape (n_rows,): the code of each row; None if an engine holds the rows."""
-    missing: tuple[str, ...]
-    note: str
-    """How the tables differ in it; "" where they do not."""
-    settled: Settled
-    """How it is read from each table."""
-    read_alike: bool = True
-    """False where the difference that `note` names makes the tables hard to compare."""
-    of_values: tuple[NDArray[np.int32] | None, ...] = ()
-    """Per table that an engine counts the code of each of its distinct values, in its order; else None."""
-
-    def encode(self, raw: pl.Series, which: int = 0) -> NDArray[np.int32]:
-        """Return the codes of raw values of one table, all of which must be among its values."""
-        clean = without_codes(plain(raw), self.missing)
-        whole = self.levels.dtype == pl.Int64
-        return codes_of(
-            as_family(clean, self.family, whole, self.settled.declared, self.settled.form(which)), self.levels
-        )
-
-    def numbers(self) -> NDArray[np.float64]:
-        """Return the levels as numbers, shape (n_levels,): datetimes in microseconds.
-
-        Text that is not a number is nan. If any text has a leading zero ("01234"), the texts are codes and all nan.
-        """
-        levels = self.levels
-        if self.family == "text":
-            levels = numbers_among(levels)
-        elif self.family == "datetime":
-            levels = levels.cast(pl.Int64)
-        return np.asarray(levels.to_numpy(), dtype=np.float64)
-
-
-def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = ()) -> PooledColumn:
-    """Return one column of all tables with shared codes.
-
-    Parameters
-    ----------
-    tables
-        Each table must have the column.
-    column
-        Name of the column.
-    missing
-        Texts that stand for missing besides empty cells and null, such as "?" or "-8"; numbers are compared
-        as numbers.
-
-    Returns
-    -------
-    PooledColumn
-        Its levels are empty if every value is missing.
-    """
-    missing = tuple(missing)
-    raw: list[pl.Series] = []
-    weights: list[NDArray[np.int64] | None] = []
-    for table in tables:
-        if table.frame is not None:
-            raw.append(table.series(column))
-            weights.append(None)
-        else:
-            values, count = distinct_values(table, column)
-            raw.append(values)
-            weights.append(count)
-    coded = [distinct(s) for s in raw]
-    # texts that the reader of a file took out are not looked for again
-    left = [tuple(m for m in missing if m not in table.missing) for table in tables]
-    clean = [without_codes(plain(values), codes) for (values, _), codes in zip(coded, left, strict=True)]
-    settled = settle(clean)
-    family, declared = settled.family, settled.declared
-    as_integer = family == "number" and needs_int64(clean)
-    cast = [as_family(s, family, as_integer, declared, settled.form(i)) for i, s in enumerate(clean)]
-    levels = levels_of(pl.concat(cast))
-    codes = [codes_of(s, levels) for s in cast]
-    codes = [c if place is None else c.take(place) for c, (_, place) in zip(codes, coded, strict=True)]
-    counts = tuple(
-        np.bincount(c, weights=w, minlength=levels.len() + 1).astype(np.int64)
-        for c, w in zip(codes, weights, strict=True)
-    )
-    whole = as_integer or (family == "number" and _all_whole(levels.to_numpy()))
-    kept = tuple(c if w is None else None for c, w in zip(codes, weights, strict=True))
-    lost = [
-        _rows(_lost(was, now), place, w) for was, now, (_, place), w in zip(clean, cast, coded, weights, strict=True)
-    ]
-    unread = [c.filter(_lost(c, now)) if n else c.clear() for c, now, n in zip(clean, cast, lost, strict=True)]
-    unlike = _note_on_lost(tables, settled, unread, lost) or settled.note or _note_on_zones(raw)
-    return PooledColumn(
-        column, family, bool(whole), levels, counts, kept, missing, unlike or _note_on_forms(tables, settled), settled,
-        not unlike, tuple(c if t.counting is not None else None for c, t in zip(codes, tables, strict=True)),
-    )  # fmt: skip
-
-
-def _all_whole(numbers: NDArray[Any]) -> bool:
-    return bool((np.isfinite(numbers) & (numbers == np.round(numbers))).all())
-
-
-def _lost(was: pl.Series, now: pl.Series) -> NDArray[np.bool_]:
-    """Return which values are null only because they cannot be read; the text NaN is missing anyway."""
-    if now.null_count() == was.null_count():  # what is null stays null
-        return np.zeros(was.len(), dtype=np.bool_)
-    lost = now.is_null() & was.is_not_null()
-    if was.dtype == pl.String and lost.any():
-        lost &= was.str.strip_chars().str.to_lowercase().is_in(["nan", "+nan", "-nan"]).fill_null(False).not_()
-    return np.asarray(lost.to_numpy(), dtype=np.bool_)
-
-
-def _rows(marked: NDArray[np.bool_], place: NDArray[Any] | None, weight: NDArray[np.int64] | None) -> int:
-    """Return how many rows have a marked value."""
-    if not marked.any():
-        return 0
-    marked = marked if place is None else marked[place]
-    return int(marked.sum() if weight is None else weight[marked].sum())
-
-
-_KINDS = {"datetime": "dates", "number": "numbers", "boolean": "true and false", "text": "text"}
-
-
-def _note_on_lost(tables: Sequence[Table], settled: Settled, unread: Sequence[pl.Series], lost: Sequence[int]) -> str:
-    """Return in which tables values cannot be read as those of the real table, and how these values are written."""
-    parts = []
-    for i, (table, n) in enumerate(zip(tables, lost, strict=True)):
-        if not n:
-            continue
-        form = form_of(unread[i], settled.family) if settled.forms and unread[i].dtype == pl.String else ""
-        found = form if form not in ("", "text") else _KINDS.get(family_of(unread[i]) or "text", "text")
-        found += ", and no value tells which" if undecided(form) else ""
-        parts.append(f"{n:,} of {table.n_rows:,} values in {table.role} ({found}) cannot be read so")
-    if not parts:
-        return ""
-    form = settled.forms[0] if settled.forms else ""
-    written_so = f" written {form}" if form else ""
-    return f"holds {_KINDS[settled.family]}{written_so} in real; {', '.join(parts)} and are taken as missing"
-
-
-def _note_on_forms(tables: Sequence[Table], settled: Settled) -> str:
-    """Return how dates or numbers are written, where the tables write them differently."""
-    told = {t.role: form for t, form in zip(tables, settled.forms, strict=False) if form}
-    if len(set(told.values())) < 2:
-        return ""
-    listed = " and ".join(f"{form} in {role}" for role, form in told.items())
-    return f"is written {listed}: read as the same {_KINDS[settled.family]}"
-
-
-def _note_on_zones(raw: Sequence[pl.Series]) -> str:
-    zoned = {s.dtype.time_zone is not None for s in raw if isinstance(s.dtype, pl.Datetime)}
-    return "has a time zone in one table and none in another: all taken as UTC" if len(zoned) > 1 else ""
+# ---------------------------------------------------------------- counts of tables that an engine holds
 
 
 def profiles(

@@ -22,7 +22,8 @@ from divulge.tables.checked_numbers import CheckedNumbers
 from divulge.tables.column_families import Family, Settled
 from divulge.tables.counting import PARTS, Edges, Floats, Ints, Numbers, Spread, divided
 from divulge.tables.engine_errors import answered, changed
-from divulge.tables.frames import PooledColumn, Table
+from divulge.tables.frames import Table
+from divulge.tables.pooled_columns import PooledColumn
 
 __all__ = ["Outline", "outline"]
 

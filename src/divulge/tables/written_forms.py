@@ -1,122 +1,143 @@
 """The ways in which dates and numbers are written as text: which of them a column uses, and its values read so.
 
-Forms are named by patterns ("DD/MM/YYYY"), never by a value. A form is chosen because it reads most values; where two
-forms read equally many and give different values, as for days up to the 12th, none is chosen.
+Forms are named by patterns ("DD/MM/YYYY") or examples ("1.234,5"), never by a value. A form is chosen for a whole
+column because it reads most values; where two forms read equally many and give different values, as for days up to the
+12th, none is chosen. A column of dates may have several forms, of which each reads what those before it do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import polars as pl
 
-from divulge.tables.canonical_values import DISTINCT, FEW_ROWS, NUMBERS, VALUES, evaluated
+from divulge.core.errors import SettingError
+from divulge.core.schema import MISSING_TEXTS, Column, Schema
+from divulge.tables.canonical_values import DISTINCT, FEW_ROWS, evaluated
+from divulge.tables.written_dates import DATE_FORMS, ISO_DATE, TIME_FORMS, DateTexts, is_date_form, read_times
+from divulge.tables.written_numbers import PLAIN_NUMBER, NumberTexts, is_number_form
 
-__all__ = ["ISO_DATE", "PLAIN_NUMBER", "form_of", "is_date_like", "read_as", "undecided"]
+__all__ = [
+    "ISO_DATE",
+    "PLAIN_NUMBER",
+    "family_of_form",
+    "form_of",
+    "has_listed",
+    "is_listed",
+    "may_be_written",
+    "read_as",
+    "said_columns",
+    "thousands_among",
+    "undecided",
+]
 
-ISO_DATE, PLAIN_NUMBER = "YYYY-MM-DD", "1234.5"
-
-_ISO = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$"
-_TIME = r"([ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?"
-_DATE_LIKE = rf"^(\d{{1,2}}[/.-]\d{{1,2}}[/.-]\d{{4}}|\d{{4}}[/.]\d{{2}}[/.]\d{{2}}){_TIME}$"
-_UNDECIDED = " or "
-
-
-_Reader = tuple[pl.Expr, ...]
-"""Expressions, one after another, that read text in a form."""
-
-
-def _iso_datetimes() -> _Reader:
-    """Return the reading of ISO 8601 text as datetimes in UTC, null for any other text."""
-    text = pl.when(VALUES.str.contains(_ISO)).then(VALUES)
-    text = text.str.replace("T", " ", literal=True).str.replace(r"Z$", "+00:00")
-    text = text.str.replace(r"^(\S+)$", "$1 00:00:00")
-    text = text.str.replace(r"^(\S+ \d{2}:\d{2})($|[+-])", "$1:00$2")
-    zoned = VALUES.str.contains(r"[+-]\d{2}:?\d{2}$") & VALUES.str.contains(" ", literal=True)
-    naive = VALUES.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
-    aware = VALUES.str.replace(r"([+-]\d{2})(\d{2})$", "$1:$2").str.to_datetime(
-        "%Y-%m-%d %H:%M:%S%.f%:z", time_unit="us", strict=False, time_zone="UTC"
-    )
-    return text, pl.when(zoned).then(aware.dt.replace_time_zone(None)).otherwise(naive)
-
-
-def _dates(pattern: str, iso: str) -> _Reader:
-    """Return the reading of text of a pattern as datetimes; `iso` says how its groups make an ISO date."""
-    text = pl.when(VALUES.str.contains(pattern)).then(VALUES).str.replace(pattern, iso)
-    # one digit for a day or month
-    text = text.str.replace(r"-(\d)(-|$|[ T])", "-0$1$2").str.replace(r"-(\d)($|[ T])", "-0$1$2")
-    return text, *_iso_datetimes()
+_UNDECIDED, _THEN = " or ", " and "
+_SAMPLED = 5000
+_LOOKED_AT = 200
+_DATE_LIKE = re.compile(r"\d[-/.]\d{1,2}[-/.]\d|[A-Za-z]{3}|^\s*\d{1,4}[-/]\d{2,4}\s*$|[Qq][1-4]")
+_LONGEST = 60  # characters of a number or date
+_LISTED = frozenset(("", *MISSING_TEXTS))
+_MOST_FORMS = 3
 
 
-def _numbers(pattern: str, blank: str, comma: str) -> _Reader:
-    """Return the reading of text of a pattern: `blank` separates thousands, and `comma` the decimals."""
-    text = pl.when(VALUES.str.contains(pattern)).then(VALUES).str.replace_all(blank, "")
-    return VALUES.str.strip_chars(), text.str.replace(comma, ".", literal=True), *NUMBERS
+def is_listed(text: pl.Series) -> pl.Series:
+    """Return which texts are of `MISSING_TEXTS` in any case, or blanks alone.
+
+    Examples
+    --------
+    >>> is_listed(pl.Series(["NA", " ? ", "5", None])).to_list()
+    [True, True, False, None]
+    """
+    return text.str.strip_chars().str.to_lowercase().is_in(list(_LISTED))
 
 
-def _date_forms() -> dict[str, _Reader]:
-    forms = {ISO_DATE: _iso_datetimes()}
-    for mark in "/.":
-        year_first = rf"^(\d{{4}})[{mark}](\d{{2}})[{mark}](\d{{2}}){_TIME}$"
-        forms[f"YYYY{mark}MM{mark}DD"] = _dates(year_first, "$1-$2-$3$4")
-    for mark in "/.-":
-        year_last = rf"^(\d{{1,2}})[{mark}](\d{{1,2}})[{mark}](\d{{4}}){_TIME}$"
-        forms[f"DD{mark}MM{mark}YYYY"] = _dates(year_last, "$3-$2-$1$4")
-        forms[f"MM{mark}DD{mark}YYYY"] = _dates(year_last, "$3-$1-$2$4")
-    return forms
+def has_listed(text: pl.Series) -> bool:
+    """Return whether a text stands for missing, see `is_listed`."""
+    if text.len() < FEW_ROWS:  # in Python: a call of polars takes a tenth of a millisecond
+        return any(value is not None and value.strip().lower() in _LISTED for value in text.to_list())
+    return bool(is_listed(text).any())
 
 
-_DAYS = (
-    pl.when(VALUES.str.contains(r"^\d{4}-\d{2}-\d{2}$"))
-    .then(VALUES)
-    .str.to_datetime("%Y-%m-%d", time_unit="us", strict=False)
-)
-_LENGTH_OF_DAYS = 10
-_SIGN = r"^[+-]?"
-_FORMS: dict[str, dict[str, _Reader]] = {
-    "datetime": _date_forms(),
-    "number": {
-        PLAIN_NUMBER: NUMBERS,
-        "1234,5": _numbers(rf"{_SIGN}\d+(,\d+)?$", " ", ","),
-        "1,234.5": _numbers(rf"{_SIGN}\d{{1,3}}(,\d{{3}})*(\.\d+)?$", ",", "."),
-        "1.234,5": _numbers(rf"{_SIGN}\d{{1,3}}(\.\d{{3}})*(,\d+)?$", r"\.", ","),
-        "1 234.5": _numbers(
-            pattern=rf"{_SIGN}\d{{1,3}}([ \u00a0\u202f']\d{{3}})*(\.\d+)?$",
-            blank="[ \u00a0\u202f']",
-            comma=".",
-        ),
-        "1 234,5": _numbers(
-            pattern=rf"{_SIGN}\d{{1,3}}([ \u00a0\u202f']\d{{3}})*(,\d+)?$",
-            blank="[ \u00a0\u202f']",
-            comma=",",
-        ),
-    },
-}
-"""For each family its forms; the first is preferred where several read the same values."""
+def may_be_written(values: pl.Series) -> bool:
+    """Return whether distinct texts may be numbers or dates: at least half have a digit and are short."""
+    if values.len() < FEW_ROWS:
+        n = sum(len(value) <= _LONGEST and any(map(str.isdigit, value)) for value in values.to_list())
+        return n > 0 and values.len() <= 2 * n
+    found = values.str.contains(r"\d") & (values.str.len_chars() <= _LONGEST)
+    return bool(found.any()) and 2 * int(found.sum()) >= values.len()
 
 
-def is_date_like(text: str) -> bool:
-    """Return whether a text may be a date in one of the forms."""
-    import re
+def family_of_form(form: str) -> str:
+    """Return "number" or "datetime", the family that a form is of; "" for a text that names none.
 
-    return re.match(_ISO, text) is not None or re.match(_DATE_LIKE, text) is not None
+    Examples
+    --------
+    >>> family_of_form("$1,234.5"), family_of_form("DD.MM.YYYY and YYYY-MM-DD"), family_of_form("%d%m%Y")
+    ('number', 'datetime', 'datetime')
+    """
+    parts = form.split(_THEN)
+    if all(map(is_date_form, parts)):
+        return "datetime"
+    return "number" if form in TIME_FORMS or (len(parts) == 1 and is_number_form(form)) else ""
+
+
+def said_columns(schema: Schema | None) -> dict[str, Column]:
+    r"""Return the columns of a schema by name.
+
+    Raises
+    ------
+    SettingError
+        A column has a form that is none.
+
+    Examples
+    --------
+    >>> from divulge.core.schema import schema_from_toml
+    >>> said_columns(schema_from_toml('[columns.x]\nform = "1.234,5"'))["x"].form
+    '1.234,5'
+    """
+    for column in () if schema is None else schema.columns:
+        if column.form and not undecided(column.form) and not family_of_form(column.form):
+            raise SettingError(
+                f"schema: column {column.name!r}: the form is not known. hint: an example such as 1.234,5 or $1,234.5, "
+                "a pattern such as DD.MM.YYYY, or a format such as %d %b %Y."
+            )
+    return {} if schema is None else {c.name: c for c in schema.columns}
 
 
 def read_as(text: pl.Series, family: str, form: str) -> pl.Series:
     """Return text read in a form, null where it is not written so; all is null in a form that is undecided."""
-    readers = _FORMS[family]
-    if form == ISO_DATE and len(text) and len(text[0] or "") == _LENGTH_OF_DAYS:
-        days = evaluated(text, _DAYS)  # half the time of what also reads times of day
-        if days.null_count() == text.null_count():
-            return days
-    if form in readers:
-        return evaluated(text, *readers[form])
-    return evaluated(text, *next(iter(readers.values()))).clear(text.len())
+    if undecided(form):
+        return pl.Series([None], dtype=pl.Float64 if family == "number" else pl.Datetime("us")).new_from_index(
+            0, len(text)
+        )
+    if family == "number":
+        return read_times(text, form) if form in TIME_FORMS else NumberTexts(text).read(form)
+    dates, (first, *others) = DateTexts(text), form.split(_THEN)
+    found = dates.read(first)
+    for other in others:
+        found = found.zip_with(found.is_not_null(), dates.read(other))
+    return found
 
 
 def undecided(form: str) -> bool:
     """Return whether a form is two forms between which no value decides."""
     return _UNDECIDED in form
+
+
+def thousands_among(form: str) -> str:
+    """Return the form with marks between thousands of two forms of numbers between which no value decides.
+
+    Both read each number, up to a factor of 1,000: "1,234" and "45,000". Nobody writes exactly three decimals behind
+    each comma, and none at all in numbers below 1,000.
+
+    Examples
+    --------
+    >>> thousands_among("1234,5 or 1,234.5")
+    '1,234.5'
+    """
+    return next((f for f in form.split(_UNDECIDED) if "1,234.5" in f), form)
 
 
 def form_of(text: pl.Series, family: str, known: Sequence[str] = ()) -> str:
@@ -139,19 +160,61 @@ def form_of(text: pl.Series, family: str, known: Sequence[str] = ()) -> str:
     'DD/MM/YYYY or MM/DD/YYYY'
     >>> form_of(pl.Series(["1.234,5"]), "number"), form_of(pl.Series(["1,234"]), "number")
     ('1.234,5', '1234,5 or 1,234.5')
+    >>> form_of(pl.Series(["5 EUR", "1.234,50 EUR"]), "number")
+    '1.234,5 EUR'
+    >>> form_of(pl.Series(["3 May 2020", "2020-12-31"]), "datetime")
+    'YYYY-MM-DD and DD Mon YYYY'
     """
     values = text.drop_nulls() if text.len() < FEW_ROWS else evaluated(text, DISTINCT)
-    read: dict[str, pl.Series] = {}
-    for form, reader in _FORMS[family].items():
-        read[form] = evaluated(values, *reader)
-        if len(read) == 1 and not read[form].has_nulls():
-            return form
-    most = max(s.len() - s.null_count() for s in read.values())
-    if not most:
+    if family == "datetime" and not any(map(_DATE_LIKE.search, values.head(_LOOKED_AT).to_list())):
         return "text"
-    best = [form for form, s in read.items() if s.len() - s.null_count() == most]
+    values = values.sort()  # ties among forms must not depend on the order of rows
+    found: list[str] = []
+    while len(values) and len(found) < (_MOST_FORMS if family == "datetime" else 1):
+        form, read = _best(values, family, (*found, *known))
+        if form == "text" or (found and undecided(form)):
+            break
+        found.append(form)
+        if read is None:
+            break
+        values = values.filter(read.is_null())
+    return _THEN.join(found) or "text"
+
+
+def _best(values: pl.Series, family: str, known: Sequence[str]) -> tuple[str, pl.Series | None]:
+    """Return the form that reads most values, and what it reads; None where two read as many, and differently."""
+    readers = _readers(values, family)
+    if values.len() > _SAMPLED:  # most forms read no value at all, which some values show
+        sample = values.gather_every(values.len() // 1000)
+        kept = [form for form, reader in _readers(sample, family).items() if reader().count()]
+        readers = {form: reader for form, reader in readers.items() if form in kept}
+    read: dict[str, pl.Series] = {}
+    for form, reader in readers.items():
+        read[form] = reader()
+        if form in (ISO_DATE, PLAIN_NUMBER) and not read[form].has_nulls():
+            return form, read[form]
+    most = max((s.count() for s in read.values()), default=0)
+    if not most:
+        return "text", None
+    best = [form for form, s in read.items() if s.count() == most]
+    best = [f for f in best if not f.startswith("YY-") and not f.startswith(("YY/", "YY."))] or best
     for form in (*known, best[0]):
-        if form in best and (form in known or all(read[form].equals(read[other], null_equal=True) for other in best)):
-            return form
-    different = [f for i, f in enumerate(best) if not any(read[f].equals(read[g], null_equal=True) for g in best[:i])]
-    return _UNDECIDED.join(different)
+        if form in best and (form in known or not any(_conflict(read[form], read[other]) for other in best)):
+            return form, read[form]
+    different = [f for i, f in enumerate(best) if all(_conflict(read[f], read[g]) for g in best[:i])]
+    return _UNDECIDED.join(different), None
+
+
+def _conflict(one: pl.Series, other: pl.Series) -> bool:
+    """Return whether two forms read a value differently."""
+    return bool((one != other).any())  # null where one of them reads nothing
+
+
+def _readers(values: pl.Series, family: str) -> dict[str, Callable[[], pl.Series]]:
+    """Return for each form a function that reads the values so."""
+    if family == "datetime":
+        dates = DateTexts(values)
+        return {form: partial(dates.read, form) for form in DATE_FORMS}
+    numbers = NumberTexts(values)
+    of_numbers: dict[str, Callable[[], pl.Series]] = {form: partial(numbers.read, form) for form in numbers.forms()}
+    return of_numbers | {form: partial(read_times, values, form) for form in TIME_FORMS}

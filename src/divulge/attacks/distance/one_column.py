@@ -16,7 +16,7 @@ from divulge.core.result import Individual, Result
 from divulge.core.schema import infer
 from divulge.kernels.word_runs import RUN, own_runs
 from divulge.stats import Outcomes, compare
-from divulge.tables.frames import PooledColumn, pool
+from divulge.tables.pooled_columns import PooledColumn, pool
 from divulge.tables.texts import folded, words
 
 __all__ = [

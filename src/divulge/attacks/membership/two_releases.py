@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import ColumnError, SettingError, TableError
 from divulge.core.schema import check_columns, column_names
-from divulge.tables.frames import Table, collect, pool
+from divulge.tables.frames import Table, collect
+from divulge.tables.pooled_columns import pool
 
 __all__ = ["People", "matched", "with_unit"]
 

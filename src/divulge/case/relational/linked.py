@@ -27,7 +27,8 @@ from divulge.kernels.relations import (
     parent_rows,
     repeated_keys,
 )
-from divulge.tables.frames import Table, collect, plain, pool, table_of, without_codes
+from divulge.tables.frames import Table, collect, plain, table_of, without_codes
+from divulge.tables.pooled_columns import pool
 
 __all__ = ["KeyFacts", "Linked", "build_linked"]
 

@@ -95,8 +95,9 @@ def _in_words(bins: Bins, edges: NDArray[np.float64]) -> str:
 
 
 def _edges(bins: Bins, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    known = counts > 0
-    numbers, counts = numbers[known], counts[known]
+    order = np.argsort(numbers, kind="stable")  # levels of text come in the order of text
+    order = order[counts[order] > 0]
+    numbers, counts = numbers[order], counts[order]
     if len(numbers) == 0:
         return np.empty(0)
     if bins.how == "width":

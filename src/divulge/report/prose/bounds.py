@@ -12,6 +12,7 @@ __all__ = [
     "SEES_A_COPY",
     "TOO_CLOSE",
     "UNFAIR",
+    "UNREAD",
     "bounds_in_words",
     "cannot_tell",
     "does_not_hold",
@@ -102,6 +103,10 @@ _REMEDIES = {
 }
 
 
+UNREAD = "it looks like numbers or dates, and was compared as text alone"
+"""Why a column is not compared whose values could not be read."""
+
+
 def does_not_hold(invalid: Sequence[str]) -> str:
     """Return the sentence of a run whose comparison does not hold, with the remedy for each check that fails."""
     remedies = "; ".join(_REMEDIES[c] for c in invalid)
@@ -152,6 +157,12 @@ def cannot_tell(
     if without_strangers:
         names = ", ".join(repr(tidy(c)) for c in without_strangers[:_NAMED])
         why.append(f"the holdout lacks {names}{_more(len(without_strangers))}, so that nothing can be compared there")
+    if unread := [c for c in not_compared if c.why == UNREAD]:
+        names = ", ".join(repr(tidy(c.column)) for c in unread[:_NAMED])
+        why.append(
+            f"{names}{_more(len(unread))} could not be read as the numbers or dates that "
+            f"{'they look' if len(unread) > 1 else 'it looks'} like: give the form in the schema"
+        )
     why += [f"{tidy(b.words)} is not judged: {b.why}" for b in unfair]
     if too_close:
         why.append(TOO_CLOSE)

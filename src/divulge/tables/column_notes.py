@@ -1,0 +1,195 @@
+"""What a run says of how a column is read: forms, missing, what cannot be read, and what contradicts the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from divulge.core.errors import ColumnError
+from divulge.core.schema import Column
+from divulge.tables.canonical_values import DISTINCT, evaluated
+from divulge.tables.column_families import Family, Settled, family_of, n_read, trimmed
+from divulge.tables.frames import Table
+from divulge.tables.written_dates import has_offset
+from divulge.tables.written_forms import ISO_DATE, PLAIN_NUMBER, form_of, is_listed, may_be_written, undecided
+from divulge.tables.written_numbers import NumberTexts
+
+__all__ = ["Notes", "lost"]
+
+_KINDS = {"datetime": "dates", "number": "numbers", "boolean": "true and false", "text": "text"}
+_SAID: dict[str, tuple[Family, str]] = {"numeric": ("number", "no number"), "datetime": ("datetime", "no date")}
+_SHOWN = 3
+
+
+def lost(was: pl.Series, now: pl.Series) -> NDArray[np.bool_]:
+    """Return which values are null only because they cannot be read; the text NaN is missing anyway."""
+    if now.null_count() == was.null_count():  # what is null stays null
+        return np.zeros(was.len(), dtype=np.bool_)
+    gone = now.is_null() & was.is_not_null()
+    if was.dtype == pl.String and now.dtype != pl.String and gone.any():
+        gone &= was.str.strip_chars().str.to_lowercase().is_in(["nan", "+nan", "-nan"]).fill_null(False).not_()
+    return np.asarray(gone.to_numpy(), dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """One column of all tables before and after it was read; each method returns a sentence, or ""."""
+
+    tables: Sequence[Table]
+    settled: Settled
+    given: Sequence[pl.Series]
+    """Plain values of each table."""
+    clean: Sequence[pl.Series]
+    """Without texts that are read as missing."""
+    cast: Sequence[pl.Series]
+    """In the dtype of the family."""
+    dropped: Sequence[int]
+    """Rows of each table whose text is read as missing."""
+    lost: Sequence[int]
+    """Rows of each table whose value cannot be read."""
+    missing: Sequence[int]
+    """Rows of each table without a value."""
+
+    def of_lost(self) -> str:
+        """Say in which tables values cannot be read as those of the real table, and how these values are written."""
+        settled, parts = self.settled, []
+        for i, (table, n) in enumerate(zip(self.tables, self.lost, strict=True)):
+            if not n:
+                continue
+            unread = self._unread(i)
+            form = form_of(unread, settled.family) if settled.forms and unread.dtype == pl.String else ""
+            found = form if form not in ("", "text") else _KINDS[family_of(unread) or "text"]
+            found += ", and no value tells which" if undecided(form) else ""
+            parts.append(f"{n:,} of {table.n_rows:,} values in {table.role} ({found}) cannot be read so")
+        if not parts:
+            return ""
+        form = settled.forms[0] if settled.forms else ""
+        written_so = f" written {form}" if form and form != PLAIN_NUMBER else ""
+        return f"holds {_KINDS[settled.family]}{written_so} in real; {', '.join(parts)} and are taken as missing"
+
+    def of_forms(self) -> str:
+        """Say how dates or numbers are written, where the tables write them differently, or in an unusual way."""
+        roles = [t.role for t in self.tables]
+        forms = {role: form for role, form in zip(roles, self.settled.forms, strict=False) if form}
+        kind = _KINDS[self.settled.family]
+        if not set(forms.values()) - {ISO_DATE, PLAIN_NUMBER}:
+            return ""
+        if len(set(forms.values())) > 1:
+            listed = " and ".join(f"{form} in {role}" for role, form in forms.items())
+            return f"is written {listed}: read as the same {kind}"
+        form = next(iter(forms.values()))
+        if self.settled.said:
+            return ""
+        other = " or ".join(f for f in self.settled.question.split(" or ") if f and f != form)
+        doubt = f", though it may be {other}: the schema can say so (form)" if other else ""
+        return f"is text written {form}: read as {kind}{doubt}"
+
+    def of_dropped(self) -> str:
+        """Say in which tables texts that stand for missing are read so."""
+        parts = [
+            f"{n:,} of {t.n_rows:,} values in {t.role}" for t, n in zip(self.tables, self.dropped, strict=True) if n
+        ]
+        if not parts:
+            return ""
+        texts = pl.concat([s.filter(is_listed(s).fill_null(False)) for s in self.given if s.dtype == pl.String])
+        names = sorted(set(texts.str.strip_chars().str.to_lowercase().to_list()))
+        shown = ", ".join(repr(name) if name else "blanks" for name in names[:_SHOWN]) + ", ..." * (len(names) > _SHOWN)
+        return f"{' and '.join(parts)} ({shown}) are read as missing (--missing none keeps them)"
+
+    def of_zones(self, raw: Sequence[pl.Series]) -> str:
+        """Say where times have an offset from UTC in one table and none in another."""
+        zoned = {s.dtype.time_zone is not None for s in raw if isinstance(s.dtype, pl.Datetime)}
+        if self.settled.family == "datetime" and len(self.tables) > 1:
+            zoned |= {has_offset(s) for s in self.clean if s.dtype == pl.String and s.null_count() < s.len()}
+        return "has a time zone in one table and none in another: all taken as UTC" if len(zoned) > 1 else ""
+
+    def of_texts_for_missing(self) -> str:
+        """Say where one table of texts has a text that stands for missing, and another has empty cells."""
+        if self.settled.family != "text" or len(self.tables) < 2:
+            return ""
+        texts = [evaluated(s, DISTINCT) if s.dtype == pl.String else pl.Series([], dtype=pl.String) for s in self.clean]
+        listed = [sorted(t.filter(is_listed(t)).to_list()) for t in texts]
+        filled = [i for i, found in enumerate(listed) if found and not self.missing[i]]
+        empty = [i for i, found in enumerate(listed) if self.missing[i] and not found]
+        if not filled or not empty:
+            return ""
+        names = list(dict.fromkeys(name for i in filled for name in listed[i]))[:_SHOWN]
+        roles = [" and ".join(self.tables[i].role for i in group) for group in (filled, empty)]
+        codes = ",".join(names)
+        return (
+            f"has {' and '.join(map(repr, names))} in {roles[0]} and empty cells in {roles[1]}, which are compared as "
+            f"different values: pass --missing {codes!r} if they mean the same"
+        )
+
+    def of_alike_values(self) -> str:
+        """Say where texts of other tables differ from those of the real table by case alone, or by blanks around."""
+        if self.settled.family != "text" or len(self.clean) < 2:
+            return ""
+        texts = [evaluated(s, DISTINCT) for s in self.clean if s.dtype == pl.String and s.null_count() < s.len()]
+        if len(texts) < 2:
+            return ""
+        own, others = texts[0], pl.concat(texts[1:]).unique()
+        plain, new = trimmed(own), others.filter(~others.is_in(own.implode()))
+        told = []
+        if n := int(trimmed(new).is_in(plain.implode()).sum()) + own.len() - plain.n_unique():
+            told.append(f"has {n:,} values that blanks around or the Unicode form alone tell apart: taken as equal")
+        new = trimmed(new)
+        new = new.filter(~new.is_in(plain.implode()))
+        if n := int(new.str.to_lowercase().is_in(plain.str.to_lowercase().implode()).sum()):
+            told.append(f"has {n:,} values that differ from real ones by case alone: compared as different values")
+        return "; ".join(told)
+
+    def of_mixed_values(self) -> str:
+        """Say that values that look like numbers or dates are compared as text, and why."""
+        settled = self.settled
+        if settled.family != "text":
+            return ""
+        if settled.question:
+            return f"may be written {settled.question}, and no value tells which: compared as text"
+        texts = [s.drop_nulls() for s in self.clean if s.dtype == pl.String and s.null_count() < s.len()]
+        if not any(map(may_be_written, texts)):
+            return ""
+        values = evaluated(pl.concat(texts), DISTINCT)
+        n, family, _ = n_read(values)
+        if 2 * n < len(values) or n == len(values) or NumberTexts(values).zero_led():
+            return ""
+        kind = _KINDS[family]
+        return f"holds text of which {n:,} of {len(values):,} different values are {kind} and the others are not"
+
+    def check(self, name: str, said: Column) -> None:
+        """Raise a `ColumnError` where the values cannot be read as the schema says."""
+        if "ignore" in said.roles:
+            return
+        if said.kind in _SAID:
+            self._check_kind(name, said)
+        for i, table in enumerate(self.tables):
+            there = table.n_rows - self.missing[i] + self.lost[i]
+            if said.form and 2 * self.lost[i] > there:
+                other = form_of(self._unread(i), self.settled.family) if self.clean[i].dtype == pl.String else "text"
+                raise ColumnError(
+                    f"{table.role}: column {name!r}: the schema says that it is written {said.form}; {self.lost[i]:,} "
+                    f"of {there:,} values are {'not' if other == 'text' else f'written {other}'}. hint: change form in "
+                    "the schema, or the table."
+                )
+
+    def _check_kind(self, name: str, said: Column) -> None:
+        """Raise a `ColumnError` where most different values of the tables are none of the kind that is declared."""
+        family, what = _SAID[said.kind]
+        texts = [s for s in self.clean if s.dtype == pl.String and s.null_count() < s.len()]
+        if self.settled.family != "text" or not texts:
+            return
+        values = evaluated(pl.concat(texts), DISTINCT)
+        n = len(values) - n_read(values, (family,))[0]
+        if 2 * n > len(values):
+            raise ColumnError(
+                f"column {name!r} is declared {said.kind}; {n:,} of {len(values):,} different values are {what}. "
+                "hint: set its kind in the schema, or form where they are written in an unusual way."
+            )
+
+    def _unread(self, which: int) -> pl.Series:
+        clean = self.clean[which]
+        return clean.filter(lost(clean, self.cast[which]))

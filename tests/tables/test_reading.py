@@ -1,0 +1,178 @@
+"""How the texts of a column are read: forms, texts for missing, what the schema says, and what a run is told."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import divulge
+from divulge.core.schema import Column
+from divulge.kernels.counts.binning import fit_binning
+from divulge.tables.column_families import n_read
+from divulge.tables.frames import table_of
+from divulge.tables.pooled_columns import pool
+from divulge.tables.written_forms import form_of
+
+ROLES = ("real", "synthetic", "holdout")
+
+
+def beside(*columns, missing=(), said=None):
+    tables = [table_of(pl.DataFrame({"x": c}), r) for c, r in zip(columns, ROLES, strict=False)]
+    return pool(tables, "x", missing, said)
+
+
+def numbers_in(texts):
+    return beside(texts).levels.to_list()
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["$1,234.50", "-$5", "$0"], [-5, 0, 1234.5]),
+        (["1.234,50 €", "5 €"], [5, 1234.5]),
+        (["(1,234)", "7"], [-1234, 7]),
+        (["12,50-", "7"], [-12.5, 7]),
+        (["1\u202f234,5", "7"], [7, 1234.5]),
+        (["12,34,567", "1,000"], [1000, 1234567]),
+        (["5 kg", "7.5kg"], [5, 7.5]),
+        (["12 %", "0", "7%"], [0, 7, 12]),
+        (["1.1k", "2M", "950"], [950, 1100, 2e6]),
+        (["CHF 1'234.50", "CHF 2"], [2, 1234.5]),
+        (["R$ 1.234,50", "R$ 2"], [2, 1234.5]),
+    ],
+)
+def test_amounts_are_read(texts, expected):
+    assert numbers_in(texts) == expected
+
+
+@pytest.mark.parametrize(
+    "texts", [["$5", "€7"], ["12 %", "0.5"], ["007", "12"], ["v1", "v2"], ["P1", "P2"], ["1-2", "3-4"], ["1/2", "3/4"]]
+)
+def test_what_is_no_column_of_numbers_stays_text(texts):
+    assert beside(texts).family == "text"
+
+
+def test_groups_of_three_are_thousands_where_all_tables_write_so_and_the_doubt_is_told():
+    """Read as decimals instead, all would be smaller by a thousand; beside numbers this is not guessed."""
+    found = beside(["1,234", "45,000", "999"], ["2,345"])
+    assert found.levels.to_list() == [999, 1234, 2345, 45000]
+    assert "though it may be 1234,5: the schema can say so (form)" in found.note
+    said = Column("x", "numeric", form="1234,5")
+    assert beside(["1,234", "45,000"], ["2,345"], said=said).levels.to_list() == [1.234, 2.345, 45]
+
+
+@pytest.mark.parametrize("absent", ["?", "-", "NA", "N/A", "nan", "NULL", "None", "unknown", ".", "*", " ", "<NA>"])
+def test_listed_texts_are_missing_among_numbers_and_dates_alone(absent):
+    many = [str(i) for i in range(40)]
+    found = beside([*many, absent], [*many, absent, absent])
+    assert (found.family, [int(c[0]) for c in found.counts]) == ("number", [1, 2])
+    assert "1 of 41 values in real and 2 of 42 values in synthetic" in found.note
+    assert found.read_alike
+    days = [f"2020-01-{i:02}" for i in range(1, 30)]
+    assert beside([*days, absent]).counts[0][0] == 1
+    assert beside(["red", "blue", absent]).counts[0][0] == 0
+    assert beside([*many, absent], missing=["none"]).family == ("number" if absent == "nan" else "text")  # as Python
+    assert beside([*many, absent], said=Column("x", "categorical")).family == "text"
+    assert beside([*many, absent], said=Column("x", "numeric", missing_texts="none")).counts[0][0] == 0
+
+
+def test_listed_texts_stay_values_where_less_than_nine_of_ten_others_are_numbers():
+    texts = [str(i) for i in range(17)] + ["a", "b", "c"]
+    assert beside([*texts, "?"]).counts[0][0] == 0
+    assert beside([*texts[:-2], "?"]).counts[0][0] == 1  # 17 of 18
+
+
+def test_zeros_of_mysql_are_missing_among_dates():
+    found = beside(["2020-01-05", "2021-03-04", "0000-00-00"])
+    assert (found.family, int(found.counts[0][0])) == ("datetime", 1)
+
+
+def test_a_text_for_missing_beside_empty_cells_is_told():
+    found = beside(["red", "NA", "blue"], ["red", None, "blue"])
+    assert "has 'NA' in real and empty cells in synthetic" in found.note
+    assert "--missing 'NA'" in found.note
+    assert not found.read_alike
+    assert beside(["red", "NA", None], ["red", None, "blue"]).note == ""
+
+
+def test_a_column_of_which_half_is_numbers_is_told():
+    mixed = [*map(str, range(60)), *(f"code {c}{d}" for c in "abcdef" for d in "klmno")]
+    found = beside(mixed)
+    assert found.unread == "holds text of which 60 of 90 different values are numbers and the others are not"
+    assert beside(["red", "blue", "7"]).unread == ""
+    assert beside(["01234", "90210", "12345"]).unread == ""  # zeros in front mark codes
+
+
+def test_an_offset_in_one_table_and_none_in_another_is_told():
+    found = beside(["2020-01-05 09:00:00"], ["2020-01-05 09:00:00-05:00"])
+    assert "a time zone in one table and none in another" in found.note
+    assert not found.read_alike
+
+
+def test_a_declared_kind_that_cannot_be_read_is_an_error_with_counts():
+    with pytest.raises(divulge.ColumnError, match="declared numeric; 3 of 4 different values are no number"):
+        beside(["red", "blue", "green", "7"], said=Column("x", "numeric"))
+    with pytest.raises(divulge.ColumnError, match="declared datetime; 2 of 2 different values are no date"):
+        beside(["red", "blue"], said=Column("x", "datetime"))
+    beside(["red", "blue"], said=Column("x", "numeric", roles=("ignore",)))
+
+
+def test_a_table_in_another_form_than_the_schema_says_is_an_error_that_names_both():
+    said = Column("x", "datetime", form="DD.MM.YYYY")
+    assert beside(["31.12.2020"], ["01.02.2020"], said=said).levels.len() == 2
+    with pytest.raises(
+        divulge.ColumnError, match=r"synthetic: .*written DD\.MM\.YYYY; 1 of 1 values are written YYYY-MM-DD"
+    ):
+        beside(["31.12.2020"], ["2020-02-01"], said=said)
+
+
+def test_a_format_of_strptime_reads_whole_numbers_that_lost_their_zeros():
+    said = Column("x", "datetime", form="%d%m%Y")
+    assert beside([5022020, 31122020], ["05022020"], said=said).counts[0].tolist() == [0, 1, 1]
+
+
+def test_a_form_that_is_none_is_refused():
+    schema = divulge.schema_from_toml('[columns.x]\nkind = "numeric"\nform = "about 12"')
+    with pytest.raises(divulge.SettingError, match="column 'x': the form is not known"):
+        divulge.copies(pl.DataFrame({"x": ["1"]}), pl.DataFrame({"x": ["1"]}), schema=schema)
+
+
+def test_whole_numbers_of_any_length_keep_their_distances():
+    small = [5, 1, 3, 2000]
+    for far in (10**17, 10**21, -(10**22), 2**62):
+        long = beside([str(v + far) for v in small]).numbers()
+        assert sorted(long) == [0, 2, 4, 1999]
+    wide = beside(pl.Series([-(2**63), 2**63 - 1, 0], dtype=pl.Int64)).numbers()
+    assert wide.tolist() == [0, 2.0**63, 2.0**64]
+
+
+def test_bins_do_not_depend_on_the_order_of_levels():
+    """Levels of text come in the order of text: 1, 10, 100, 2."""
+    numbers = np.array(sorted(range(1, 400), key=str), dtype=float)
+    column, counts = Column("x", "numeric"), np.ones(399, dtype=int)
+    as_text, sorted_ = (fit_binning(column, n, counts) for n in (numbers, np.sort(numbers)))
+    assert len(as_text.edges) == 9
+    assert (as_text.edges == sorted_.edges).all()
+
+
+def test_names_that_blanks_or_the_unicode_form_tell_apart_are_one_column():
+    real = pl.DataFrame({"größe": [1, 2, 3], "age ": [3, 4, 5], "Job": ["a", "b", "c"]})
+    other = pl.DataFrame({"gro\u0308\u00dfe": [1, 2, 3], "age": [3, 4, 5], "job": ["a", "b", "c"]})
+    report = divulge.assess(real, other, models=False, utility=False, fidelity=False, search="off")
+    told = report.to_dict()
+    assert any("'age' is taken for 'age ' of real" in note for note in told["notes"])
+    (same,) = [c for c in told["preconditions"] if c["check"] == "same columns"]
+    assert "'Job' in real and 'job' in synthetic differ by case alone" in same["detail"]
+    assert same["detail"].startswith("2 columns are shared")
+
+
+def test_values_that_blanks_or_the_unicode_form_tell_apart_are_one_and_case_is_told():
+    found = beside(["K\u00f6ln", "Bonn", "Ulm"], ["Ko\u0308ln", "Bonn ", "ULM"])
+    assert found.levels.to_list() == ["Bonn", "K\u00f6ln", "ULM", "Ulm"]
+    assert "2 values that blanks around or the Unicode form alone tell apart: taken as equal" in found.note
+    assert "1 values that differ from real ones by case alone" in found.note
+
+
+def test_the_form_of_a_column_does_not_depend_on_the_order_of_rows():
+    texts = [f"{d:02}/{m:02}/2020" for d in range(1, 13) for m in range(1, 13)] + ["13/01/2020"]
+    assert form_of(pl.Series(texts), "datetime") == form_of(pl.Series(texts[::-1]), "datetime") == "DD/MM/YYYY"
+    assert n_read(pl.Series(["3", "4", "x"]))[0] == 2
