@@ -18,10 +18,12 @@ from divulge.tables._duckdb_counts import DuckdbCounts, literal, settled
 from divulge.tables._polars_counts import PolarsCounts
 from divulge.tables._spark_counts import SparkCounts
 from divulge.tables.checked_numbers import CheckedNumbers
+from divulge.tables.checks import check_rows, text_names
 from divulge.tables.counting import ENGINES, Codes, Counting, Edges, Ints, KeyPart, Numbers
 from divulge.tables.databases import engine_of, in_database, table_in_base
 from divulge.tables.engine_errors import answered, changed
-from divulge.tables.frames import Table, _check_rows, _text_names, table_of
+from divulge.tables.excel_files import sheet_in
+from divulge.tables.frames import Table, table_of
 from divulge.tables.many_files import in_files, in_names, is_several
 from divulge.tables.parquet import PARQUET
 
@@ -160,11 +162,11 @@ def _table(
     types: Sequence[pl.DataType] = (),
 ) -> Table:
     """Return a table that an engine counts; `types` are those of its columns in memory, where the engine has others."""
-    names = _text_names(raw_names, role)
+    names = text_names(raw_names, role)
     written = _written(files)
     counting = answered(role, make)
     n_rows = answered(role, counting.n_rows)
-    _check_rows(n_rows, names, role)
+    check_rows(n_rows, names, role)
     inner = {name: f"c{i}" for i, name in enumerate(names)}
     unchanged = _Unchanged(counting, role, n_rows, files, written, types)
     return Table(role, tuple(names), n_rows, None, names=inner, counting=unchanged)
@@ -285,7 +287,7 @@ class _Unchanged:
 
 def _files(path: str | PathLike[str], role: str, engine: str, is_table: Callable[[Path], bool]) -> list[Path]:
     """Return the Parquet files of a path, each of which can be read."""
-    files = in_files(path, role, is_table) if is_several(path) else [Path(path)]
+    files = in_files(path, role, is_table) if is_several(path) else [sheet_in(path)[0]]
     for file in files:
         if file.suffix.lower() not in PARQUET:
             if str(path) != "-" and not file.exists():

@@ -15,6 +15,7 @@ import polars as pl
 
 from divulge.core.errors import NoRowsError, TableError
 from divulge.core.result import tidy
+from divulge.tables.excel_files import sheet_in
 from divulge.tables.frames import Table, table_of
 from divulge.tables.stacking import one_column
 
@@ -30,9 +31,9 @@ _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 
 def is_several(path: str | PathLike[str]) -> bool:
     """Return whether a path is a folder or a pattern, and no file."""
-    place = Path(path)
+    place, sheet = sheet_in(path)
     try:
-        return place.is_dir() or (any(sign in str(path) for sign in _PATTERN) and not place.exists())
+        return not sheet and (place.is_dir() or (any(sign in str(path) for sign in _PATTERN) and not place.exists()))
     except (OSError, ValueError):  # a path that no file can have; the reader says so
         return False
 
@@ -53,7 +54,9 @@ def in_files(path: str | PathLike[str], role: str, is_table: Callable[[Path], bo
     files = [p for p in found if p.is_file() and is_table(p) and not _hidden(p.parts[start:])]
     if not files:
         what = "the folder has no table" if place.is_dir() else "no table has a name of this pattern"
-        raise TableError(f"{role}: {tidy(place.name or path)}: {what}. hint: CSV, Parquet, Arrow or Excel files.")
+        raise TableError(
+            f"{role}: {tidy(place.name or path)}: {what}. hint: CSV, JSON lines, Parquet, Arrow or Excel files."
+        )
     return sorted(files)
 
 
