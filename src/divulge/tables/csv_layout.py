@@ -166,8 +166,8 @@ def without_blanks(text: bytes, separator: str) -> bytes:
 
     Examples
     --------
-    >>> without_blanks(b'30, cook \\n 41 ,"a, b"', ",")
-    b'30,cook\\n41,"a, b"'
+    >>> without_blanks(b'30, cook \n 41 ,"a, b"', ",")
+    b'30,cook\n41,"a, b"'
     """
     own = re.escape(separator.encode())
     blank = b" " if separator == "\t" else b"[ \t]"

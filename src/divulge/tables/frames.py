@@ -19,10 +19,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
+from divulge.tables._duckdb_types import handed_over_relation
 from divulge.tables._elsewhere import coded_in
+from divulge.tables.arrow_columns import columns_of
+from divulge.tables.calendar_bounds import bounded, lazy_bounded
 from divulge.tables.canonical_values import (
     distinct,
-    from_arrow,
     from_pandas,
     numbers_among,
     plain,
@@ -142,10 +144,9 @@ def table_of(native: Any, role: str) -> Table:
         table = _table_in_memory(list(native.columns), columns, len(native), role)
         levels = tuple(str(name) for name in native.index.names if name is not None)
         notes = (f"{role}: {_LEVELS.format(' and '.join(map(repr, levels)))}",) if levels else ()
-        return replace(table, levels=levels, notes=notes)
+        return replace(table, levels=levels, notes=(*notes, *table.notes))
     if nw.dependencies.is_pyarrow_table(native):
-        columns = [from_arrow(native.column(i)) for i in range(native.num_columns)]
-        return _table_in_memory(native.column_names, columns, native.num_rows, role)
+        return _table_in_memory(native.column_names, columns_of(native, role), native.num_rows, role)
     return _table_elsewhere(native, role)
 
 
@@ -210,8 +211,10 @@ def _of_pandas(series: Any, role: str) -> pl.Series:
 def _table_in_memory(raw_names: Sequence[Any], columns: Sequence[pl.Series], n_rows: int, role: str) -> Table:
     names = text_names(raw_names, role)
     check_rows(n_rows, names, role)
+    columns, told = bounded(columns, names)
     frame = pl.DataFrame([s.rename(f"c{i}") for i, s in enumerate(columns)])
-    return Table(role, tuple(names), n_rows, frame, names={name: f"c{i}" for i, name in enumerate(names)})
+    inner = {name: f"c{i}" for i, name in enumerate(names)}
+    return Table(role, tuple(names), n_rows, frame, names=inner, notes=tuple(f"{role}: {note}" for note in told))
 
 
 def _table_elsewhere(native: Any, role: str) -> Table:
@@ -238,14 +241,20 @@ def _lazy_table(wrapped: nw.LazyFrame[Any], role: str) -> Table:
     names = text_names(raw_names, role)
     # new names: polars takes "^a$" for a pattern, Spark a dot for a field, narwhals on DuckDB "*" for all columns
     inner = [f"c{i}" for i in range(len(names))]
+    told: tuple[str, ...] = ()
     if wrapped.implementation.is_duckdb():
-        quoted = ('"' + name.replace('"', '""') + '"' for name in names)
-        lazy = nw.from_native(native.project(", ".join(map("{} AS {}".format, quoted, inner))))
+        n_rows, native, told = handed_over_relation(native, names, inner)
+        lazy = nw.from_native(native)
+    elif wrapped.implementation.is_polars():
+        renamed = wrapped.rename(dict(zip(raw_names, inner, strict=True))).to_native()
+        n_rows, native, told = lazy_bounded(renamed, names)
+        lazy = nw.from_native(native)
     else:
         lazy = wrapped.rename(dict(zip(raw_names, inner, strict=True)))
-    n_rows = int(_run(lazy.select(nw.len()), role).item())
+        n_rows = int(_run(lazy.select(nw.len()), role).item())
     check_rows(n_rows, names, role)
-    return Table(role, tuple(names), n_rows, None, lazy, dict(zip(names, inner, strict=True)))
+    notes = tuple(f"{role}: {note}" for note in told)
+    return Table(role, tuple(names), n_rows, None, lazy, dict(zip(names, inner, strict=True)), notes=notes)
 
 
 def _guarded(make: Callable[[], Table], role: str) -> Table:

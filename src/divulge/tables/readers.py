@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +19,8 @@ from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
+from divulge.tables.arrow_columns import rare_in_file, read_rare
+from divulge.tables.calendar_bounds import bounded
 from divulge.tables.canonical_values import without_missing
 from divulge.tables.counting import COUNTING
 from divulge.tables.csv_files import header_of, read_csv
@@ -121,6 +124,10 @@ def table_in(content: Content, role: str, missing: Sequence[str] = ()) -> Table:
         frame = _columnar(data, suffix, where)
     if missing and suffix not in TEXT:
         frame = pl.DataFrame({s.name: without_missing(s, missing) for s in frame.get_columns()})
+    columns, told = bounded(frame.get_columns(), frame.columns)
+    if told:
+        frame = pl.DataFrame(dict(zip(frame.columns, columns, strict=True)))
+        notes = (*notes, *(f"{where}: {note}" for note in told))
     digest = hashlib.sha256(data).hexdigest()
     return replace(table_of(frame, role), sha256=digest, notes=notes, missing=tuple(missing))
 
@@ -360,13 +367,18 @@ def _check_file(path: Path, where: str) -> None:
 
 
 def _columnar(data: bytes, suffix: str, where: str) -> pl.DataFrame:
-    kind, read_it = "Parquet", pl.read_parquet
+    kind, read_it, parquet = "Parquet", pl.read_parquet, suffix in PARQUET
+    if rare_in_file(data, parquet=parquet):
+        return read_rare(data, where, parquet=parquet)
     if suffix in ARROW:
         # a file starts with its magic word, a stream does not
         kind, read_it = "Arrow (Feather)", pl.read_ipc if data.startswith(b"ARROW1") else pl.read_ipc_stream
     try:
         return read_it(data)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        if find_spec("pyarrow"):
+            return read_rare(data, where, parquet=parquet)  # its own error, where the file is damaged
         raise TableError(
-            f"{where}: not a {kind} file, or a damaged one. hint: check the suffix, or write the file again."
+            f"{where}: not a {kind} file, a damaged one, or one with columns of a rare type. hint: check the suffix, "
+            "write the file again, or pip install pyarrow, which reads rare types."
         ) from None
