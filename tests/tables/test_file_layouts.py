@@ -228,6 +228,15 @@ def test_a_footer_without_separators_is_an_error_that_says_so(write, end, hint):
         read(write(f"a,b,c\n1,2,3\n4,5,6\n{end}\n"))
 
 
+def test_what_holds_of_all_files_of_a_folder_is_told_once(tmp_path):
+    for i in range(12):
+        (tmp_path / f"{i:02}.csv").write_text(f"a, b\n{i}, x\n")
+    assert read(tmp_path).notes == (
+        f"real: 00.csv: {PADDED} (and so of 11 more files)",
+        "real: 12 files were read as one table",
+    )
+
+
 # ---------------------------------------------------------------- Excel
 
 SHEET = [["age", "sex", "when"], *([30 + i, "f", date(2020, 1, 1 + i)] for i in range(4))]

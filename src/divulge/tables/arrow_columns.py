@@ -19,6 +19,8 @@ __all__ = ["columns_of", "parquet_types", "rare_in_file", "read_rare"]
 
 Rare = dict[str, Any]
 _INTERVAL = "interval"
+_MAGIC = b"ARROW1"
+"""A file of Arrow starts with it, a stream does not."""
 
 
 def columns_of(table: Any, where: str) -> list[pl.Series]:
@@ -68,10 +70,17 @@ def rare_in_file(data: Any, *, parquet: bool) -> Rare | None:
     try:
         if parquet:
             return _rare_in_parquet(pa, io.BytesIO(data) if isinstance(data, bytes) else str(data))
-        schema = _reader(pa, data).schema
+        if isinstance(data, bytes):
+            schema = _reader(pa, data).schema
+        else:
+            with open(data, "rb") as file:
+                stream = file.read(len(_MAGIC)) != _MAGIC
+                file.seek(0)
+                schema = (pa.ipc.open_stream if stream else pa.ipc.open_file)(file).schema
     except (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError):
         return None
-    return {field.name: field.type for field in schema if is_rare(field.type)}
+    # polars multiplies seconds, and says nothing where they are too many
+    return {f.name: f.type for f in schema if is_rare(f.type) or str(f.type).startswith("timestamp[s")}
 
 
 def _rare_in_parquet(pa: Any, source: Any) -> Rare:
@@ -108,7 +117,7 @@ def parquet_types(path: Path) -> dict[str, pl.DataType] | None:
 
 def _reader(pa: Any, data: bytes) -> Any:
     source = pa.BufferReader(data)
-    return pa.ipc.open_file(source) if data.startswith(b"ARROW1") else pa.ipc.open_stream(source)
+    return pa.ipc.open_file(source) if data.startswith(_MAGIC) else pa.ipc.open_stream(source)
 
 
 def read_rare(data: bytes, where: str, *, parquet: bool) -> pl.DataFrame:

@@ -206,6 +206,11 @@ def _of_pandas(series: Any, role: str) -> pl.Series:
             f"{role}: a text of column {str(series.name)!r} {BROKEN} hint: encode and decode the texts of this "
             "column with errors='replace'."
         ) from None
+    except pl.exceptions.PanicException:
+        raise TableError(
+            f"{role}: column {str(series.name)!r} has the type {str(series.dtype)!r}, which cannot be read. hint: cast "
+            "it to text, or leave it out."
+        ) from None
 
 
 def _table_in_memory(raw_names: Sequence[Any], columns: Sequence[pl.Series], n_rows: int, role: str) -> Table:

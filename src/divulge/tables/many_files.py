@@ -90,10 +90,23 @@ def joined(path: str | PathLike[str], files: Sequence[Path], tables: Sequence[Ta
     for file, frame in zip(files[1:], frames[1:], strict=True):
         _check_alike(role, (files[0], file), (columns, frame.columns))
     whole = pl.DataFrame({c: one_column([f[c] for f in frames]) for c in columns})
-    notes = [note for t in tables for note in t.notes]
+    notes = _told_once([note for t in tables for note in t.notes])
     if len(files) > 1:
         notes.append(f"{role}: {len(files)} {PARTS}")
     return replace(table_of(whole, role), notes=tuple(dict.fromkeys(notes)), missing=tables[0].missing)
+
+
+def _told_once(notes: Sequence[str]) -> list[str]:
+    """Return notes on files; what holds of several files is told of the first, and of how many more."""
+    alike: dict[str, list[str]] = {}
+    for note in dict.fromkeys(notes):
+        role, _, rest = note.partition(": ")
+        _, _, what = rest.partition(": ")
+        alike.setdefault(f"{role}\0{what}" if what else note, []).append(note)
+    return [
+        first if not more else f"{first} (and so of {len(more)} more {'file' if len(more) == 1 else 'files'})"
+        for first, *more in alike.values()
+    ]
 
 
 def with_rows(

@@ -19,7 +19,7 @@ from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
-from divulge.tables.arrow_columns import rare_in_file, read_rare
+from divulge.tables.arrow_columns import parquet_types, rare_in_file, read_rare
 from divulge.tables.calendar_bounds import bounded
 from divulge.tables.canonical_values import without_missing
 from divulge.tables.counting import COUNTING
@@ -241,9 +241,9 @@ def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:
         path = Path(path)
         suffix = path.suffix.lower()
         if suffix in PARQUET:
-            return tuple(pl.read_parquet_schema(path))
+            return tuple((rare_in_file(path, parquet=True) and parquet_types(path)) or pl.read_parquet_schema(path))
         if suffix in ARROW:
-            return tuple(pl.read_ipc_schema(path))
+            return None if rare_in_file(path, parquet=False) else tuple(pl.read_ipc_schema(path))
         if suffix not in TEXT:
             return None
         with open(path, "rb") as file:

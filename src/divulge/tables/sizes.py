@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import DivulgeError
 from divulge.core.result import tidy
+from divulge.tables.arrow_columns import rare_in_file
 from divulge.tables.databases import in_database
 from divulge.tables.frames import Table, check_missing, collect_some, table_of
 from divulge.tables.many_files import in_files, is_several, joined, with_rows
@@ -144,7 +145,7 @@ class _Part(NamedTuple):
 
 def _part(path: Path, role: str, missing: Sequence[str]) -> _Part:
     suffix = checked_file(path, role)
-    if suffix in (*PARQUET, *ARROW):
+    if suffix in (*PARQUET, *ARROW) and not rare_in_file(path, parquet=suffix in PARQUET):
         try:
             lazy = pl.scan_parquet(path, glob=False) if suffix in PARQUET else pl.scan_ipc(path)
             if n := int(lazy.select(pl.len()).collect().item()):
