@@ -126,6 +126,8 @@ def test_a_header_may_begin_with_the_sign_of_comments(write, header):
         ('"Survey, wave 2"\n', 2),
         (",,,\nSurvey,,,\n", 3),
         ("Made by,Ann,,\n", 2),
+        ("Survey of 2020\nSet: , people\nMade:,2020\n\n", 5),
+        ('"Source","Ann",,\n\n"Made on","2024-01-01",,\n\n', 5),
     ],
 )
 def test_the_header_is_found_below_titles_and_its_line_is_told(write, above, line):
@@ -166,6 +168,7 @@ def test_a_header_that_lacks_a_name_is_no_title(write):
         ('"a","b",\n"1","x",\n"2","y",\n', "all lines end in a separator, which was left out"),
         ("a,b\n1,x,\n2,y,\n", "all lines but the header end in a separator, which was left out"),
         ("a,b,\n1,x\n2,y\n", "the header ends in a separator, which was left out"),
+        ("a,b,,,\n1,x,,,\n2,y,,,\n", "all lines end in 3 separators, which were left out"),
     ],
 )
 def test_a_separator_at_the_ends_of_lines_makes_no_column(write, text, note):
@@ -177,6 +180,11 @@ def test_a_separator_at_the_ends_of_lines_makes_no_column(write, text, note):
 def test_a_last_column_without_a_name_that_has_a_value_stays(write):
     assert rows(read(write("a,b,\n1,2,x\n3,4,\n"))) == [[1, 2, "x"], [3, 4, None]]
     assert rows(read(write("a,b,\n1,2,\n3,4,x\n"))) == [[1, 2, None], [3, 4, "x"]]
+
+
+def test_several_columns_without_names_that_have_a_value_are_an_error(write):
+    with pytest.raises(ColumnError, match="names that occur twice in the header: ''"):
+        read(write("a,b,,\n1,x,,\n2,y,,z\n"))
 
 
 def test_lines_that_end_in_a_separator_now_and_then_are_an_error(write):

@@ -131,6 +131,25 @@ def test_all_widths_of_moments_are_bounded(tmp_path, column, form):
     assert found == [FIRST, dt.datetime(1970, 1, 1), LAST]
 
 
+@pytest.mark.parametrize("name", ["^a$", "*", "a\nb", 'q"x'])
+def test_names_of_dates_may_be_patterns(name, tmp_path):
+    column = pl.Series([2**31 - 1, 0], dtype=pl.Int32).cast(pl.Date)
+    frame = pl.DataFrame({name: column, "n": [1, 2]})
+    frame.write_parquet(tmp_path / "t.parquet")
+    for engine in ("memory", "duckdb", "polars"):
+        table = read(tmp_path / "t.parquet", engine=engine)
+        assert levels(table, name) == [dt.datetime(1970, 1, 1), LAST]
+        assert len(table.notes) == 1
+    for native in (frame, frame.lazy(), duckdb.from_arrow(frame.to_arrow()), frame.to_arrow()):
+        assert levels(table_of(native, "real"), name) == [dt.datetime(1970, 1, 1), LAST]
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_the_longest_durations_are_read(unit):
+    column = pl.Series([2**62, -(2**62), 1]).cast(pl.Duration(unit))
+    assert len(levels(table_of(pl.DataFrame({"x": column}), "real"), "x")) == 3
+
+
 def written(table, folder, form):
     """Write an Arrow table to a file."""
     path = folder / f"t.{form}"

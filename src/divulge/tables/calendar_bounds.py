@@ -56,21 +56,25 @@ def _limits(kind: pl.DataType) -> tuple[int, int, int]:
 def bounded(columns: Sequence[pl.Series], names: Sequence[str]) -> tuple[list[pl.Series], tuple[str, ...]]:
     """Return columns with all dates within the calendar, and a sentence on each in which some were not."""
     out, found = [], {}
-    for column, name in zip(columns, names, strict=True):
+    for raw, name in zip(columns, names, strict=True):
+        if not raw.dtype.is_temporal():
+            out.append(raw)
+            continue
+        column = raw.alias("")  # polars takes a name such as "^a$" for a pattern
         if column.dtype == pl.Datetime and column.dtype.time_unit == "ns":
             column = _without_ends(column)
         if not _is_bounded(column.dtype):
-            out.append(column)
+            out.append(raw)
             continue
         first, last, day = _limits(column.dtype)
         number = column.to_physical()
         low, high = number.min(), number.max()
         if low is None or high is None or (first <= low and high <= last):
-            out.append(column)
+            out.append(column.alias(raw.name))
             continue
         above, below = (number > last).fill_null(False), (number < first).fill_null(False)
         found[name] = Outside(int(above.sum()), int(below.sum()))
-        out.append(number.set(above, day).set(below, first).cast(column.dtype))
+        out.append(number.set(above, day).set(below, first).cast(column.dtype).alias(raw.name))
     return out, sentences(found)
 
 

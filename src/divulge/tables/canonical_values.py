@@ -345,6 +345,9 @@ def plain(series: pl.Series) -> pl.Series:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         return series.cast(pl.Datetime("us"))
     if isinstance(dtype, pl.Duration):
+        if dtype.time_unit == "ms":  # microseconds hold fewer years
+            most = (2**63 - 1) // 1000
+            series = series.to_physical().clip(-most, most).cast(dtype)
         return series.cast(pl.Duration("us")).cast(pl.Int64)
     if dtype == pl.Time:
         return series.cast(pl.Int64)

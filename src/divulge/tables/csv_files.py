@@ -153,11 +153,17 @@ def _fields_of(top: Top, where: str) -> tuple[list[str], int, tuple[str, ...]]:
     header, whose last name is empty then, or without it.
     """
     names = _names(top.header, top.separator, where)
+    n_empty = next((i for i, name in enumerate(reversed(names)) if name), len(names))
+    if n_empty < 2 or n_empty == len(names):
+        check_names(names, where)
     first = top.body.lstrip(b"\r\n")[:_LINE].split(b"\n", 1)[0].rstrip(b"\r")
     own = top.separator.encode()
     if len(names) < 2 or not (names[-1] == "" or first.endswith(own)):
         return names, len(names), ()
     found = _width_of(top.body, top.separator)
+    if n_empty > 1:
+        check_names(names[:-n_empty], where)
+        return names[:-n_empty], found if found == len(names) - n_empty else len(names), ()
     if names[-1] == "" and found == len(names) - 1:
         return names[:-1], len(names) - 1, ("the header ends in a separator, which was left out",)
     if names[-1] == "" and found == len(names) and first.endswith(own):
@@ -178,14 +184,19 @@ def _without_last(
     frame: pl.DataFrame, names: list[str], header: str, top: Top, where: str
 ) -> tuple[pl.DataFrame, list[str], str, tuple[str, ...]]:
     """Return a table without its last column, which has no name, where all of it is empty."""
-    last = frame[frame.columns[-1]]
-    ends = len(_names(header, top.separator, where)) > len(names)
-    if last.null_count() == last.len() or not last.is_not_null().any() or bool((last == "").fill_null(True).all()):
+    own = _names(header, top.separator, where)
+    ends = len(own) > len(names)
+    last = [frame[c] for c in frame.columns[len(names) :]]
+    if all(bool(((column == "") | column.is_null()).all()) for column in last):
         what = "all lines end" if ends else "all lines but the header end"
-        line = _without_end(header, top.separator) if ends else header
-        return frame[:, :-1], names, line, (f"{what} in a separator, which was left out",)
+        line = header
+        for _ in own[len(names) :]:
+            line = _without_end(line, top.separator)
+        more = "a separator, which was" if len(last) == 1 else f"{len(last)} separators, which were"
+        return frame[:, : len(names)], names, line, (f"{what} in {more} left out",)
     if ends:
-        return frame, [*names, ""], header, ()
+        check_names(own, where)
+        return frame, own, header, ()
     kept = _parsed_slowly(top.body, top.separator, len(names), top.n_above, where)
     return kept, names, header, ()
 
@@ -232,7 +243,6 @@ def _names(header: str, separator: str, where: str) -> list[str]:
             f"{where}: a quotation mark opens in the header and does not close there. "
             "hint: close it, and double the marks inside names."
         )
-    check_names(names, where)
     return names
 
 

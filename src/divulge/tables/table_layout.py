@@ -63,10 +63,10 @@ def header_row(rows: Sequence[Cells], *, needs_numbers: bool = True) -> int:
             continue
         if not below or any(len(row) != len(rows[i]) for row in below) or 2 * sum(map(bool, below[0])) < n:
             continue
-        if 2 * above > n and not all(_is_prefix(row, rows[i]) for row in rows[first:i]):
+        if 2 * filled[found] > n and not _is_prefix(rows[found], rows[i]):
             continue
         alone = above == 1 and n > 2
-        if (needs_numbers or 2 * above > n) and not alone and not _has_numbers(below):
+        if (needs_numbers or 2 * filled[found] > n) and not alone and not _has_numbers(below):
             continue
         found = i
     return found
@@ -85,9 +85,10 @@ def _is_prefix(row: Cells, header: Cells) -> bool:
     no header.
     """
     start = next(i for i, cell in enumerate(header) if cell)
-    own = [bool(cell) for cell in row[start:]]
+    end = max(i for i, cell in enumerate(header) if cell) + 1
+    own = [bool(cell) for cell in row[start:end]]
     is_title = own == sorted(own, reverse=True) or any(map(is_number, row))
-    return len(row) == len(header) and all(header[start:]) and is_title
+    return len(row) == len(header) and all(header[start:end]) and is_title
 
 
 def _has_numbers(rows: Sequence[Cells]) -> bool:
