@@ -133,7 +133,7 @@ def parse_csv(data: bytes, where: str, suffix: str) -> CsvText:
         told += more
     elif more:
         header = _without_end(header, top.separator)
-    if footer := footer_in(frame, top.n_above + top.body.count(b"\n") + 1, word="line"):
+    if footer := footer_in(frame, lambda: top.n_above + top.body.count(b"\n") + 1, word="line"):
         told += (footer,)
     return CsvText(frame, names, header, top.separator, (*notes, *(f"{where}: {note}" for note in told)))
 

@@ -91,7 +91,7 @@ def _table_in(book: Any, data: bytes, where: str, sheet: str) -> tuple[pl.DataFr
     # sheets often end in rows that were only formatted; a blank row further up is a record without values
     filled = np.flatnonzero(np.any([s.is_not_null().to_numpy() for s in frame.get_columns()], axis=0))
     frame = frame.head(int(filled[-1]) + 1) if len(filled) else frame.clear()
-    if footer := footer_in(frame, header + 1 + frame.height, word="row"):
+    if footer := footer_in(frame, lambda: header + 1 + frame.height, word="row"):
         notes.append(footer)
     return frame, tuple(f"{where}: {note}" for note in notes)
 

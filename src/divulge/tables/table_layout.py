@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import polars as pl
@@ -97,7 +97,7 @@ def _has_numbers(rows: Sequence[Cells]) -> bool:
     return any(any(cells) and all(is_number(c) for c in cells if c) for cells in columns)
 
 
-def footer_in(frame: pl.DataFrame, last: int, *, word: str) -> str:
+def footer_in(frame: pl.DataFrame, last: Callable[[], int], *, word: str) -> str:
     """Return a sentence about rows at the end that may be a footer, or a sum, and no record; "" where there are none.
 
     Rows of one filled cell, the first, and empty ones between them are taken for a footer only where no row further
@@ -108,7 +108,7 @@ def footer_in(frame: pl.DataFrame, last: int, *, word: str) -> str:
     frame
         The rows of a table.
     last
-        The number of the last row in its file.
+        Counts the number of the last row in its file.
     word
         What rows are called there: "row" or "line".
     """
@@ -119,7 +119,7 @@ def footer_in(frame: pl.DataFrame, last: int, *, word: str) -> str:
     text = str(frame[first][-1] or "").strip().rstrip(":").casefold()
     if text in _TOTALS:
         return (
-            f"the last row ({word} {last:,}) begins with a word for a sum: if it is no record, take it out, since it "
+            f"the last row ({word} {last():,}) begins with a word for a sum: if it is no record, take it out, since it "
             "counts as one"
         )
     if frame.width < 3 or not _alone(frame.tail(1))[0]:
@@ -128,7 +128,7 @@ def footer_in(frame: pl.DataFrame, last: int, *, word: str) -> str:
     k = len(alone) if alone.all() else int(np.argmin(alone[::-1]))
     if k in (len(alone), n) or _alone(frame.head(n - k)).any():
         return ""
-    where = f"the last row ({word} {last:,}) has" if k == 1 else f"the last {k} rows (up to {word} {last:,}) have"
+    where = f"the last row ({word} {last():,}) has" if k == 1 else f"the last {k} rows (up to {word} {last():,}) have"
     it = "it is a footer, take it out, since it counts as a record"
     they = "they are a footer, take them out, since they count as records"
     return f"{where} one filled cell of {frame.width} at most: if {it if k == 1 else they}"
