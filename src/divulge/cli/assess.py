@@ -51,8 +51,9 @@ def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | N
     """Attack the people of REAL through SYNTHETIC, and compare with the people of a holdout.
 
     REAL is the table that the synthesizer was trained on. With --together, several SYNTHETIC are attacked as one table
-    of all their rows. Files may be CSV, Parquet, Arrow/Feather or Excel, also compressed with gzip; "-" reads CSV from
-    standard input. Without --keys, divulge searches for key sets; without --targets, each column is the target in turn.
+    of all their rows. Files may be CSV or JSON records, also compressed, Parquet, Arrow/Feather or Excel
+    (book.xlsx::SHEET); "-" reads CSV from standard input. Without --keys, divulge searches for key sets; without
+    --targets, each column is the target in turn.
 
     Exit status: 0 done, 1 a --fail-on rule or a condition of --policy was broken, 2 unusable input, 3 an attack failed.
     """

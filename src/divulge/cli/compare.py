@@ -186,6 +186,8 @@ def _check_memory(real: str, candidates: list[str], holdout: str | None, options
 
 def labelled(candidates: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return label and path of each candidate; a path without a label has its file's stem, made unique."""
+    from divulge.tables.packed_files import packing_of
+
     out: list[tuple[str, str]] = []
     taken = {text.partition("=")[0] for text in candidates if _has_label(text)}
     for text in candidates:
@@ -194,7 +196,7 @@ def labelled(candidates: tuple[str, ...]) -> list[tuple[str, str]]:
             check_path("candidates", path)
             out.append((as_text(label), path))
             continue
-        stem = as_text(Path(text).name.removesuffix(".gz").rsplit(".", 1)[0] or text)
+        stem = as_text(Path(text).name.removesuffix(f".{packing_of(Path(text))}").rsplit(".", 1)[0] or text)
         label, n = stem, 1
         while label in taken:
             n += 1

@@ -136,7 +136,9 @@ def check_file(option: str, path: str | None, inputs: Sequence[str | None], fold
     if path is None:
         return
     target = Path(path)
-    taken = [Path(p) for p in inputs if p is not None and p != "-"]
+    from divulge.tables.excel_files import sheet_in
+
+    taken = [sheet_in(p)[0] for p in inputs if p is not None and p != "-"]
     if target.exists() and any(p.exists() and p.samefile(target) for p in taken):
         raise SettingError(f"{option}: this file is an input. hint: name another file.")
     if folder and target.absolute().parent.resolve() == folder.absolute().resolve() and target.name in _DOCUMENTS:

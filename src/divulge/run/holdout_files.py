@@ -12,7 +12,7 @@ from typing import Literal
 from divulge.core.atomic_write import check_writable, replacing, why_not
 from divulge.core.errors import SettingError
 from divulge.run.holdout_split import Division, split_rows
-from divulge.tables.readers import EXCEL
+from divulge.tables.excel_files import EXCEL, sheet_in
 from divulge.tables.verbatim import open_verbatim
 
 __all__ = ["next_command", "split_file"]
@@ -51,7 +51,7 @@ def split_file(
     folder = Path(folder)
     targets = folder / f"real{suffix}", folder / f"holdout{suffix}"
     for target in targets:
-        if str(path) != "-" and target.exists() and os.path.samefile(target, path):
+        if str(path) != "-" and target.exists() and os.path.samefile(target, sheet_in(path)[0]):
             raise SettingError(f"--out: {target.name} is the table itself. hint: name another folder.")
         if target.exists() and not force:
             raise SettingError(f"--out: {target.name} is there already. hint: another folder, or --force.")

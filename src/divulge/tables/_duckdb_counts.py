@@ -11,6 +11,7 @@ import polars as pl
 
 from divulge.core.memory import room_left
 from divulge.core.private_folders import PrivateFolder
+from divulge.tables._duckdb_types import handed_over
 from divulge.tables._sql_numbers import SqlNumbers, coded
 from divulge.tables.counting import PART, Codes, Edges, Ints, KeyPart, Numbers, narrowed
 from divulge.tables.interruptible import interruptible
@@ -34,17 +35,28 @@ class DuckdbCounts:
         The connection. The values of columns and their codes are written into temporary tables of it.
     source
         What stands behind "from" in SQL, with every name and text in quotation marks.
-    n_columns
-        How many columns it has. They are taken by their place: DuckDB takes "a" and "A" for the same name.
+    names
+        Of its columns. They are taken by their place: DuckDB takes "a" and "A" for the same name.
     """
 
     engine = "duckdb"
 
-    def __init__(self, base: Any, source: str, n_columns: int) -> None:
+    def __init__(self, base: Any, source: str, names: Sequence[str]) -> None:
         self._base = base
-        named = ", ".join(f"c{i}" for i in range(n_columns))
-        base.execute(f"create or replace temp view divulge_rows as select {named} from {source} as t({named})")
+        inner = [f"c{i}" for i in range(len(names))]
+        rows = f"{source} as t({', '.join(inner)})"
+        types = {name: kind for name, kind, *_ in base.execute(f"describe select * from {rows}").fetchall()}
+        self._handed = handed_over(
+            types, names, lambda counts: base.execute(f"select {counts} from {rows}").fetchall()[0]
+        )
+        named = ", ".join(map("{} as {}".format, self._handed.columns, inner))
+        base.execute(f"create or replace temp view divulge_rows as select {named} from {rows}")
         self._types = {name: kind for name, kind, *_ in base.execute("describe divulge_rows").fetchall()}
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Sentences on columns whose values are not as they were."""
+        return self._handed.told
 
     def n_rows(self) -> int:
         """Return the number of rows."""

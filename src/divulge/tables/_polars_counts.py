@@ -10,6 +10,7 @@ import polars as pl
 
 from divulge.core.memory import room_left
 from divulge.core.private_folders import PrivateFolder
+from divulge.tables.calendar_bounds import lazy_bounded
 from divulge.tables.counting import (
     PART,
     PARTS,
@@ -34,11 +35,12 @@ _SHARE = 4  # of the memory that is left, the part that distinct values may take
 
 
 class PolarsCounts:
-    """A lazy polars frame whose columns are called c0, c1, ..."""
+    """A lazy polars frame whose columns are called c0, c1, ...; `names` are their own."""
 
     engine = "polars"
 
-    def __init__(self, lazy: pl.LazyFrame) -> None:
+    def __init__(self, lazy: pl.LazyFrame, names: Sequence[str]) -> None:
+        _, lazy, self.told = lazy_bounded(lazy, names)
         # categories of two frames cannot be joined, and neither can columns without a type
         self._types = list(lazy.collect_schema().dtypes())
         text = [c for c, t in lazy.collect_schema().items() if isinstance(t, pl.Categorical | pl.Enum | pl.Null)]

@@ -34,6 +34,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from divulge.tables.calendar_bounds import nested_bounded
+
 __all__ = [
     "DISTINCT",
     "FEW_ROWS",
@@ -77,19 +79,31 @@ def from_arrow(column: Any) -> pl.Series:
     """Return a column of an Arrow table."""
     import pyarrow as pa
 
+    from divulge.tables.arrow_types import as_common, is_rare
+
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        # polars reads text dictionaries only; decode the others in Arrow
-        return from_arrow(column.cast(kind.value_type))
-    if isinstance(kind, pa.BaseExtensionType) or any(
-        test(kind) for test in (pa.types.is_decimal256, pa.types.is_interval, pa.types.is_run_end_encoded)
-    ):
-        return _from_objects(column.to_pylist())
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        column = column.cast(pa.timestamp(kind.unit, "UTC"))  # polars knows no zone such as +05:30
+    if pa.types.is_dictionary(kind) or is_rare(kind):  # of dictionaries polars reads those of text only
+        found = as_common(column)
+        return _from_objects(found) if isinstance(found, list) else from_arrow(found)
+    if pa.types.is_timestamp(kind):
+        if kind.unit == "s":  # polars has milliseconds, which hold fewer years
+            column = _within_years(column)
+        if kind.tz is not None:
+            column = column.cast(pa.timestamp(kind.unit, "UTC"))
     series = pl.from_arrow(column)
     assert isinstance(series, pl.Series)
     return series
+
+
+def _within_years(column: Any) -> Any:
+    """Return timestamps in seconds within the years that milliseconds hold, far beyond those of the calendar."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    seconds = column.cast(pa.int64())
+    most = 2**53
+    within = pc.max_element_wise(pc.min_element_wise(seconds, most, skip_nulls=False), -most, skip_nulls=False)
+    return within.cast(column.type)
 
 
 def from_pandas(series: Any) -> pl.Series:
@@ -117,12 +131,33 @@ def from_pandas(series: Any) -> pl.Series:
     if isinstance(dtype, np.dtype) and dtype.kind in "biufMm":
         values = series.to_numpy()
         if dtype.kind in "Mm":
-            values = values.astype(f"{dtype.kind}8[us]")
+            values = in_microseconds(values)
         elif dtype == np.float16:  # unknown to older polars; see _widened
             values = values.astype(str).astype(np.float64)
         return pl.Series(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("=")))
     text = _text_of_pandas(series)
     return _from_objects(series.to_numpy(dtype=object, na_value=None).tolist()) if text is None else text
+
+
+def in_microseconds(values: NDArray[Any]) -> NDArray[Any]:
+    """Return moments or durations in microseconds; those that these do not hold as the farthest that they hold.
+
+    Examples
+    --------
+    >>> in_microseconds(np.array(["2020-01-01", "NaT", "999999-01-01"], dtype="M8[D]")).astype(str).tolist()
+    ['2020-01-01T00:00:00.000000', 'NaT', '294247-01-10T04:00:54.775807']
+    """
+    kind = values.dtype.kind
+    unit = f"{kind}8[us]"
+    if np.datetime_data(values.dtype)[0] in ("us", "ps", "fs", "as", "generic") or not len(values):
+        return values.astype(unit)
+    most = 2**63 - 1  # NaT is -2**63; of nanoseconds the ends stand for infinity
+    far = most if np.datetime_data(values.dtype)[0] == "ns" else np.array(most, unit).astype(values.dtype).astype(int)
+    out, number = values.astype(unit), values.view(np.int64)
+    if kind == "M" or far < most:
+        out[number >= far] = np.array(most, unit)
+        out[(number <= -far) & (number > -most - 1)] = np.array(-most, unit)
+    return out
 
 
 def _text_of_pandas(series: Any) -> pl.Series | None:
@@ -201,8 +236,12 @@ def _python(value: Any) -> Any:
     """Return a numpy scalar or array as plain Python; short floats as in `_widened`."""
     if isinstance(value, np.float16 | np.float32):
         return float(str(value))
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return value.astype(f"{value.dtype.kind}8[us]").item()
+    if isinstance(value, np.datetime64):
+        first, last = np.datetime64("0001-01-01", "us"), np.datetime64("9999-12-31", "us")
+        moment = in_microseconds(np.array([value]))[0]
+        return (first if moment < first else last if moment >= last + np.timedelta64(1, "D") else moment).item()
+    if isinstance(value, np.timedelta64):
+        return in_microseconds(np.array([value]))[0].item()
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
@@ -306,6 +345,9 @@ def plain(series: pl.Series) -> pl.Series:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         return series.cast(pl.Datetime("us"))
     if isinstance(dtype, pl.Duration):
+        if dtype.time_unit == "ms":  # microseconds hold fewer years
+            most = (2**63 - 1) // 1000
+            series = series.to_physical().clip(-most, most).cast(dtype)
         return series.cast(pl.Duration("us")).cast(pl.Int64)
     if dtype == pl.Time:
         return series.cast(pl.Int64)
@@ -324,7 +366,8 @@ def plain(series: pl.Series) -> pl.Series:
 
 def _as_text(series: pl.Series) -> pl.Series:
     """Return each value as Python writes it."""
-    return pl.Series([None if v is None else str(v) for v in series.to_list()], dtype=pl.String)
+    values = nested_bounded(series).to_list()
+    return pl.Series([None if v is None else str(v) for v in values], dtype=pl.String)
 
 
 def _tidy(floats: pl.Series) -> pl.Series:

@@ -23,24 +23,25 @@ import polars as pl
 
 from divulge.core.errors import ColumnError, NoRowsError, TableError
 from divulge.tables.canonical_values import may_be_numbers, numbers_of
+from divulge.tables.csv_layout import Top, is_padded, top_of, without_blanks
 from divulge.tables.frames import plain, read_numbers, without_codes
+from divulge.tables.table_layout import footer_in
 
-__all__ = ["CsvText", "check_names", "header_of", "parse_csv", "read_csv"]
+__all__ = ["CsvText", "check_names", "header_of", "parse_csv", "read_csv", "utf8_of"]
 
-_SEPARATORS = ",;\t|"
 _BLOCK = 1 << 24  # bytes looked at together: bounds the memory of the check
 _END = "\x1eend\x1e"
 _SHOWN = 5  # lines that an error names
 _LINES_OF_A_NAME = 4
+_LINE = 1 << 20  # bytes in which the first row ends
 
 
 def check_names(names: Sequence[str], where: str) -> None:
     """Raise ColumnError where two columns have one name."""
     twice = sorted(name for name, n in Counter(names).items() if n > 1)
     if twice:
-        raise ColumnError(
-            f"{where}: names that occur twice in the header: {', '.join(map(repr, twice))}. hint: rename them."
-        )
+        hint = "rename them." if "" not in twice else "name all columns, and take out what stands above the header."
+        raise ColumnError(f"{where}: names that occur twice in the header: {', '.join(map(repr, twice))}. hint: {hint}")
 
 
 def header_of(head: bytes, suffix: str) -> list[str]:
@@ -56,8 +57,8 @@ def header_of(head: bytes, suffix: str) -> list[str]:
     >>> header_of(b"age;job\n30;cook", ".csv")
     ['age', 'job']
     """
-    header = _split_header(_utf8(head, "")[0].lstrip(b"\r\n"))[0]
-    return _names(header, _separator(header, suffix), "")
+    top, _ = _unpadded(top_of(utf8_of(head, "")[0], suffix))
+    return _fields_of(top, "")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class CsvText:
     """Columns of texts, named c0, c1, ... in the order of the file."""
     names: list[str]
     header: str
-    """The first line, unchanged."""
+    """The line of the names: unchanged, but for blanks around separators and a last separator without a name."""
     separator: str
     notes: tuple[str, ...]
     """How the file was read."""
@@ -112,26 +113,99 @@ def parse_csv(data: bytes, where: str, suffix: str) -> CsvText:
     ColumnError
         Two columns have one name.
     """
-    data, notes = _utf8(data, where)
+    data, notes = utf8_of(data, where)
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
-    content = data.lstrip(b"\r\n")
-    n_above = data[: len(data) - len(content)].count(b"\n")
-    content = content.rstrip(b"\r\n")
-    if not content:
+    data = data.rstrip(b"\r\n")
+    if not data:
         raise TableError(f"{where}: the file has only blank lines. hint: check how it was written.")
-    header, body = _split_header(content)
-    separator = _separator(header, suffix)
-    names = _names(header, separator, where)
-    if not body:
+    top, told = _unpadded(top_of(data, suffix))
+    names, width, more = _fields_of(top, where)
+    told = (*top.notes, *told, *more)
+    if not top.body:
         raise NoRowsError(f"{where}: a header and no rows below it. hint: pass a table with rows.")
-    frame = _parsed_fast(_without_blank_lines(body), separator, len(names))
+    header = top.header
+    frame = _parsed_fast(_without_blank_lines(top.body), top.separator, width)
     if frame is None:
-        frame = _parsed_slowly(body, separator, len(names), n_above + header.count("\n") + 1, where)
-    return CsvText(frame, names, header, separator, notes)
+        frame = _parsed_slowly(top.body, top.separator, width, top.n_above, where, len(names))
+    if width > len(names):
+        frame, names, header, more = _without_last(frame, names, header, top, where)
+        told += more
+    elif more:
+        header = _without_end(header, top.separator)
+    if footer := footer_in(frame, lambda: top.n_above + top.body.count(b"\n") + 1, word="line"):
+        told += (footer,)
+    return CsvText(frame, names, header, top.separator, (*notes, *(f"{where}: {note}" for note in told)))
 
 
-def _utf8(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
+def _unpadded(top: Top) -> tuple[Top, tuple[str, ...]]:
+    """Return the header and rows without blanks around separators, where there are such, and a note on them."""
+    if not is_padded(top.body, top.separator):
+        return top, ()
+    header, body = (without_blanks(part, top.separator) for part in (top.header.encode(), top.body))
+    return top._replace(header=header.decode(), body=body), ("blanks around the separator were left out",)
+
+
+def _fields_of(top: Top, where: str) -> tuple[list[str], int, tuple[str, ...]]:
+    """Return the names, how many fields a row has, and a note where the header alone ends in a separator.
+
+    A row has one field more than there are names, where the first one ends in a separator and so may all: with the
+    header, whose last name is empty then, or without it.
+    """
+    names = _names(top.header, top.separator, where)
+    n_empty = next((i for i, name in enumerate(reversed(names)) if name), len(names))
+    if n_empty < 2 or n_empty == len(names):
+        check_names(names, where)
+    first = top.body.lstrip(b"\r\n")[:_LINE].split(b"\n", 1)[0].rstrip(b"\r")
+    own = top.separator.encode()
+    if len(names) < 2 or not (names[-1] == "" or first.endswith(own)):
+        return names, len(names), ()
+    found = _width_of(top.body, top.separator)
+    if n_empty > 1:
+        check_names(names[:-n_empty], where)
+        return names[:-n_empty], found if found == len(names) - n_empty else len(names), ()
+    if names[-1] == "" and found == len(names) - 1:
+        return names[:-1], len(names) - 1, ("the header ends in a separator, which was left out",)
+    if names[-1] == "" and found == len(names) and first.endswith(own):
+        return names[:-1], len(names), ()
+    return names, len(names) + (found == len(names) + 1 and first.endswith(own)), ()
+
+
+def _width_of(body: bytes, separator: str) -> int:
+    """Return how many fields the first row has."""
+    try:
+        text = io.StringIO(body[:_LINE].decode(errors="replace"), newline="")
+        return next((len(row) for row in csv.reader(text, delimiter=separator) if row), 0)
+    except csv.Error:
+        return 0
+
+
+def _without_last(
+    frame: pl.DataFrame, names: list[str], header: str, top: Top, where: str
+) -> tuple[pl.DataFrame, list[str], str, tuple[str, ...]]:
+    """Return a table without its last column, which has no name, where all of it is empty."""
+    own = _names(header, top.separator, where)
+    ends = len(own) > len(names)
+    last = [frame[c] for c in frame.columns[len(names) :]]
+    if all(bool(((column == "") | column.is_null()).all()) for column in last):
+        what = "all lines end" if ends else "all lines but the header end"
+        line = header
+        for _ in own[len(names) :]:
+            line = _without_end(line, top.separator)
+        more = "a separator, which was" if len(last) == 1 else f"{len(last)} separators, which were"
+        return frame[:, : len(names)], names, line, (f"{what} in {more} left out",)
+    if ends:
+        check_names(own, where)
+        return frame, own, header, ()
+    kept = _parsed_slowly(top.body, top.separator, len(names), top.n_above, where)
+    return kept, names, header, ()
+
+
+def _without_end(header: str, separator: str) -> str:
+    return header.rstrip(" \r\n").removesuffix('""').removesuffix(separator)
+
+
+def utf8_of(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
     """Return the text as UTF-8 without a byte order mark, and a note if the encoding was guessed."""
     if data.startswith(codecs.BOM_UTF8):
         data = data[len(codecs.BOM_UTF8) :]
@@ -155,16 +229,6 @@ def _utf8(data: bytes, where: str) -> tuple[bytes, tuple[str, ...]]:
     raise AssertionError("latin-1 decodes anything")
 
 
-def _split_header(content: bytes) -> tuple[str, bytes]:
-    """Return the header as text and the rows as bytes; a quoted name may contain a line break."""
-    end = content.find(b"\n")
-    while end >= 0 and content.count(b'"', 0, end) % 2:
-        end = content.find(b"\n", end + 1)
-    if end < 0:
-        return content.decode(), b""
-    return content[:end].rstrip(b"\r").decode(), content[end + 1 :]
-
-
 def _names(header: str, separator: str, where: str) -> list[str]:
     """Return the column names of a header line."""
     try:
@@ -179,7 +243,6 @@ def _names(header: str, separator: str, where: str) -> list[str]:
             f"{where}: a quotation mark opens in the header and does not close there. "
             "hint: close it, and double the marks inside names."
         )
-    check_names(names, where)
     return names
 
 
@@ -190,14 +253,6 @@ def _swallowed(header: str, separator: str, names: list[str]) -> bool:
     except csv.Error:  # no separator after the closing mark
         return True
     return max(len(name.splitlines()) for name in names) > _LINES_OF_A_NAME
-
-
-def _separator(header: str, suffix: str) -> str:
-    outside = re.sub(r'"[^"]*"', "", header)
-    if suffix == ".tsv" and "\t" in outside:
-        return "\t"
-    # the commonest; the first of the list among equals, comma when there is none
-    return max(_SEPARATORS, key=outside.count)
 
 
 def _without_blank_lines(body: bytes) -> bytes:
@@ -260,13 +315,19 @@ def _count_lines(body: bytes, separator: str, n_fields: int) -> int | None:
     return n_lines + 1 if n_open == n_fields - 1 and not odd else None
 
 
-def _parsed_slowly(body: bytes, separator: str, n_fields: int, n_above: int, where: str) -> pl.DataFrame:
-    """Return the rows as text, or raise an error that names the lines with too many or too few fields."""
+def _parsed_slowly(
+    body: bytes, separator: str, n_fields: int, n_above: int, where: str, n_names: int | None = None
+) -> pl.DataFrame:
+    """Return the rows as text, or raise an error that names the lines with too many or too few fields.
+
+    `n_names` is the width of the header, where that of the rows is another.
+    """
     # a last line of our own: inside a quotation mark that never closes it does not come out as a line
     text = io.StringIO(f"{body.decode()}\n{_END}", newline="")
     reader = csv.reader(text, delimiter=separator)
     rows: list[list[str]] = []
     ragged: list[tuple[int, int]] = []
+    n_comments = 0
     before = line = n_above
     closed = False
     try:
@@ -276,6 +337,7 @@ def _parsed_slowly(body: bytes, separator: str, n_fields: int, n_above: int, whe
                 break
             if row and len(row) != n_fields:
                 ragged.append((n_above + reader.line_num, len(row)))
+                n_comments += row[0].startswith("#")
             elif row:
                 rows.append(row)
             before, line = line, n_above + reader.line_num
@@ -290,17 +352,32 @@ def _parsed_slowly(body: bytes, separator: str, n_fields: int, n_above: int, whe
             "hint: close it, and double the marks inside fields."
         )
     if ragged:
-        raise TableError(_ragged(ragged, n_fields, len(rows), where))
+        at_end = ragged[0][0] > n_above + reader.line_num - len(ragged) - 2
+        raise TableError(
+            _ragged(ragged, n_names or n_fields, len(rows), where, comments=n_comments == len(ragged), at_end=at_end)
+        )
     return pl.DataFrame(rows, schema={f"c{i}": pl.String for i in range(n_fields)}, orient="row")
 
 
-def _ragged(ragged: Sequence[tuple[int, int]], n_fields: int, n_good: int, where: str) -> str:
+def _ragged(
+    ragged: Sequence[tuple[int, int]], n_names: int, n_good: int, where: str, *, comments: bool = False,
+    at_end: bool = False,
+) -> str:  # fmt: skip
     shown = ", ".join(f"line {line} has {count}" for line, count in ragged[:_SHOWN])
     more = f" and {len(ragged) - _SHOWN} more" if len(ragged) > _SHOWN else ""
     hint = "quote fields that hold the separator."
-    if not n_good and all(count == n_fields + 1 for _, count in ragged):
+    if comments:
+        hint = "take out the lines that begin with #, which are comments above the header only."
+    elif not n_good and n_names == 1:
+        hint = "is the first line a title? Take it out, so that the header comes first; else quote fields that hold "
+        hint += "the separator."
+    elif not n_good and all(count == n_names + 1 for _, count in ragged):
         hint = "the header may lack a name for the row names (in R: write.csv with row.names = FALSE)."
-    return f"{where}: lines with another number of fields than the header ({n_fields}): {shown}{more}. hint: {hint}"
+    elif n_good and at_end and all(count == 1 for _, count in ragged):
+        hint = "if the last lines are a footer below the table, take them out."
+    elif all(count == n_names for _, count in ragged):
+        hint = "some lines end in a separator and others do not; write them alike."
+    return f"{where}: lines with another number of fields than the header ({n_names}): {shown}{more}. hint: {hint}"
 
 
 def _all_typed(columns: Sequence[pl.Series], decimal_comma: bool, missing: Sequence[str]) -> list[pl.Series]:

@@ -17,11 +17,14 @@ from divulge.core.result import tidy
 from divulge.tables._duckdb_counts import DuckdbCounts, literal, settled
 from divulge.tables._polars_counts import PolarsCounts
 from divulge.tables._spark_counts import SparkCounts
+from divulge.tables.arrow_columns import parquet_types, rare_in_file
 from divulge.tables.checked_numbers import CheckedNumbers
+from divulge.tables.checks import check_rows, text_names
 from divulge.tables.counting import ENGINES, Codes, Counting, Edges, Ints, KeyPart, Numbers
 from divulge.tables.databases import engine_of, in_database, table_in_base
 from divulge.tables.engine_errors import answered, changed
-from divulge.tables.frames import Table, _check_rows, _text_names, table_of
+from divulge.tables.excel_files import sheet_in
+from divulge.tables.frames import Table, table_of
 from divulge.tables.many_files import in_files, in_names, is_several
 from divulge.tables.parquet import PARQUET
 
@@ -67,15 +70,15 @@ def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Ca
             )
         base, source = table_in_base(path, role)
         names = answered(role, lambda: [str(row[0]) for row in base.execute(f"describe {source}").fetchall()])
-        return _table(role, names, lambda: DuckdbCounts(base, source, len(names)))
+        return _table(role, names, lambda: DuckdbCounts(base, source, names))
     files = _files(path, role, engine, is_table)
-    types = _columns(files, path, role)
+    types = _columns(files, path, role, engine)
     names = list(types)
     if engine == "duckdb":
         base = answered(role, engine_of(role).connect)
-        made = lambda: DuckdbCounts(settled(base), _stacked(files, path), len(names))  # noqa: E731
+        made = lambda: DuckdbCounts(settled(base), _stacked(files, path), names)  # noqa: E731
         return _table(role, names, made, files, list(types.values()))
-    return _table(role, names, lambda: PolarsCounts(_scanned(files, path)), files)
+    return _table(role, names, lambda: PolarsCounts(_scanned(files, path), names), files)
 
 
 def counted(native: Any, role: str, engine: str) -> Table:
@@ -91,7 +94,7 @@ def counted(native: Any, role: str, engine: str) -> Table:
     if engine == "polars" and isinstance(native, pl.LazyFrame):
         raw = answered(role, lambda: native.collect_schema().names())
         named = native.rename({name: f"c{i}" for i, name in enumerate(raw)}.__getitem__)
-        return _table(role, raw, lambda: PolarsCounts(named))
+        return _table(role, raw, lambda: PolarsCounts(named, raw))
     table = table_of(native, role)
     if table.counting is not None:
         if table.counting.engine != engine:
@@ -112,12 +115,12 @@ def counted(native: Any, role: str, engine: str) -> Table:
         raise SettingError(f"engine: {role} is no Spark frame, and spark counts these alone. hint: {_READ}")
     frame = table.frame
     if engine == "polars":
-        return _like(table, _table(role, table.columns, lambda: PolarsCounts(frame.lazy())))
+        return _like(table, _table(role, table.columns, lambda: PolarsCounts(frame.lazy(), table.columns)))
 
     def registered() -> Counting:
         base = settled(engine_of(role).connect())
         base.register("divulge_frame", frame.to_arrow())
-        return DuckdbCounts(base, "divulge_frame", frame.width)
+        return DuckdbCounts(base, "divulge_frame", table.columns)
 
     return _like(table, _table(role, table.columns, registered, types=frame.dtypes))
 
@@ -136,20 +139,20 @@ def copied(table: Table, engine: str) -> Table:
     assert table.lazy is not None
     native, names = table.lazy.to_native(), table.columns
     if engine == "polars":
-        return _table(table.role, names, lambda: PolarsCounts(native))
+        return _table(table.role, names, lambda: PolarsCounts(native, names))
     folder = PrivateFolder("divulge-")
     file = folder.path / "rows.parquet"
     types = answered(table.role, lambda: native.limit(0).pl().dtypes)
     answered(table.role, lambda: native.write_parquet(str(file)))
     base = settled(engine_of(table.role).connect())
-    made = _table(table.role, names, lambda: DuckdbCounts(base, _stacked([file], file), len(names)), [file], types)
+    made = _table(table.role, names, lambda: DuckdbCounts(base, _stacked([file], file), names), [file], types)
     return replace(made, holds=folder)
 
 
 def _like(read: Table, counting: Table) -> Table:
     """Return a table that an engine counts, with what is known of the one in memory."""
-    known = {name: getattr(read, name) for name in ("sha256", "notes", "missing", "levels", "parts")}
-    return replace(counting, **known)
+    known = {name: getattr(read, name) for name in ("sha256", "missing", "levels", "parts")}
+    return replace(counting, **known, notes=tuple(dict.fromkeys((*read.notes, *counting.notes))))
 
 
 def _table(
@@ -160,14 +163,15 @@ def _table(
     types: Sequence[pl.DataType] = (),
 ) -> Table:
     """Return a table that an engine counts; `types` are those of its columns in memory, where the engine has others."""
-    names = _text_names(raw_names, role)
+    names = text_names(raw_names, role)
     written = _written(files)
     counting = answered(role, make)
     n_rows = answered(role, counting.n_rows)
-    _check_rows(n_rows, names, role)
+    check_rows(n_rows, names, role)
     inner = {name: f"c{i}" for i, name in enumerate(names)}
     unchanged = _Unchanged(counting, role, n_rows, files, written, types)
-    return Table(role, tuple(names), n_rows, None, names=inner, counting=unchanged)
+    notes = tuple(f"{role}: {told}" for told in getattr(counting, "told", ()))
+    return Table(role, tuple(names), n_rows, None, names=inner, counting=unchanged, notes=notes)
 
 
 def _written(files: Sequence[Path]) -> list[tuple[int, int] | None]:
@@ -285,7 +289,7 @@ class _Unchanged:
 
 def _files(path: str | PathLike[str], role: str, engine: str, is_table: Callable[[Path], bool]) -> list[Path]:
     """Return the Parquet files of a path, each of which can be read."""
-    files = in_files(path, role, is_table) if is_several(path) else [Path(path)]
+    files = in_files(path, role, is_table) if is_several(path) else [sheet_in(path)[0]]
     for file in files:
         if file.suffix.lower() not in PARQUET:
             if str(path) != "-" and not file.exists():
@@ -305,10 +309,16 @@ def _files(path: str | PathLike[str], role: str, engine: str, is_table: Callable
     return files
 
 
-def _columns(files: Sequence[Path], path: str | PathLike[str], role: str) -> dict[str, pl.DataType]:
+def _columns(files: Sequence[Path], path: str | PathLike[str], role: str, engine: str) -> dict[str, pl.DataType]:
     """Return the columns of Parquet files and their types; all files must have the same."""
     first: dict[str, Any] = {}
     for file in files:
+        if engine == "polars" and (rare := rare_in_file(file, parquet=True)):
+            name, kind = next(iter(rare.items()))
+            raise TableError(
+                f"{role}: {tidy(file.name)}: column {tidy(name)!r} has the type {tidy(str(kind))!r}, which polars does "
+                "not hold. hint: engine='memory' reads it, and engine='duckdb' counts it."
+            )
         found = _schema(file, role) | dict.fromkeys(in_names(file, path), pl.String())
         first = first or found
         if odd := sorted(set(first) ^ set(found)):
@@ -327,9 +337,13 @@ def _columns(files: Sequence[Path], path: str | PathLike[str], role: str) -> dic
 
 def _schema(file: Path, role: str) -> dict[str, Any]:
     try:
+        if rare_in_file(file, parquet=True) and (types := parquet_types(file)) is not None:
+            return types
         with open(file, "rb") as handle:  # polars would take signs in a name for a pattern
             return dict(pl.read_parquet_schema(handle))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
+        if (types := parquet_types(file)) is not None:
+            return types
         raise TableError(
             f"{role}: {tidy(file.name)}: not a Parquet file, or a damaged one. hint: write the file again."
         ) from None

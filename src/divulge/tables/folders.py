@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from divulge.core.errors import SettingError, TableError
+from divulge.tables.excel_files import sheet_in
 from divulge.tables.frames import Table
+from divulge.tables.packed_files import packing_of
 from divulge.tables.readers import is_table_file, read
 
 __all__ = ["read_tables", "table_files", "table_role"]
@@ -51,7 +53,8 @@ def table_files(given: Sequence[str], *, option: str = "--tables") -> dict[str, 
     if len(given) == 1 and Path(given[0]).is_dir():
         files = [(_stem(p), p) for p in sorted(Path(given[0]).iterdir()) if p.is_file() and is_table_file(p)]
         if not files:
-            raise TableError(f"{option}: the folder {given[0]!r} has no tables (CSV, Parquet, Arrow, Excel). {_HINT}")
+            kinds = "CSV, JSON lines, Parquet, Arrow, Excel"
+            raise TableError(f"{option}: the folder {given[0]!r} has no tables ({kinds}). {_HINT}")
     else:
         files = [_named(text, option) for text in given]
     if not files:
@@ -75,4 +78,5 @@ def _named(text: str, option: str) -> tuple[str, Path]:
 
 
 def _stem(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).stem
+    file, sheet = sheet_in(path)
+    return sheet or Path(file.stem if packing_of(file) else file.name).stem

@@ -9,7 +9,6 @@ on NaN, null and -0.0 in a group-by; merging after normalising makes that harmle
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,9 +18,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.core.errors import ColumnError, DivulgeError, FrameError, NoRowsError, SettingError, TableError
+from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
+from divulge.tables._duckdb_types import handed_over_relation
 from divulge.tables._elsewhere import coded_in
-from divulge.tables.canonical_values import from_arrow, from_pandas, plain, read_numbers, without_codes
+from divulge.tables.arrow_columns import columns_of
+from divulge.tables.calendar_bounds import bounded, lazy_bounded
+from divulge.tables.canonical_values import from_pandas, plain, read_numbers, without_codes
+from divulge.tables.checks import BROKEN, check_missing, check_rows, text_names
 from divulge.tables.counting import Counting, Edges
 from divulge.tables.engine_errors import answered, changed, engine_error
 
@@ -70,6 +73,9 @@ class Table:
     """What must exist as long as an engine is asked for the rows, such as the connection to a database."""
     counting: Counting | None = None
     """The engine that counts the rows, where it was asked to; there is neither `frame` nor `lazy` then."""
+
+    def __len__(self) -> int:
+        return self.n_rows
 
     def series(self, column: str) -> pl.Series:
         """Return one raw column of a table in memory."""
@@ -126,10 +132,9 @@ def table_of(native: Any, role: str) -> Table:
         table = _table_in_memory(list(native.columns), columns, len(native), role)
         levels = tuple(str(name) for name in native.index.names if name is not None)
         notes = (f"{role}: {_LEVELS.format(' and '.join(map(repr, levels)))}",) if levels else ()
-        return replace(table, levels=levels, notes=notes)
+        return replace(table, levels=levels, notes=(*notes, *table.notes))
     if nw.dependencies.is_pyarrow_table(native):
-        columns = [from_arrow(native.column(i)) for i in range(native.num_columns)]
-        return _table_in_memory(native.column_names, columns, native.num_rows, role)
+        return _table_in_memory(native.column_names, columns_of(native, role), native.num_rows, role)
     return _table_elsewhere(native, role)
 
 
@@ -181,33 +186,28 @@ def collect_some(table: Table, rows: Sequence[tuple[int, int]]) -> Table:
     return replace(table, frame=frame, lazy=None, n_rows=frame.height)
 
 
-_BROKEN = "has half a character (a lone surrogate), which no file can hold."
-
-
 def _of_pandas(series: Any, role: str) -> pl.Series:
     try:
         return from_pandas(series)
     except UnicodeEncodeError:
         raise TableError(
-            f"{role}: a text of column {str(series.name)!r} {_BROKEN} hint: encode and decode the texts of this "
+            f"{role}: a text of column {str(series.name)!r} {BROKEN} hint: encode and decode the texts of this "
             "column with errors='replace'."
+        ) from None
+    except pl.exceptions.PanicException:
+        raise TableError(
+            f"{role}: column {str(series.name)!r} has the type {str(series.dtype)!r}, which cannot be read. hint: cast "
+            "it to text, or leave it out."
         ) from None
 
 
-def _is_broken(text: str) -> bool:
-    """Return whether a text has a lone surrogate, so that it cannot be written."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
 def _table_in_memory(raw_names: Sequence[Any], columns: Sequence[pl.Series], n_rows: int, role: str) -> Table:
-    names = _text_names(raw_names, role)
-    _check_rows(n_rows, names, role)
+    names = text_names(raw_names, role)
+    check_rows(n_rows, names, role)
+    columns, told = bounded(columns, names)
     frame = pl.DataFrame([s.rename(f"c{i}") for i, s in enumerate(columns)])
-    return Table(role, tuple(names), n_rows, frame, names={name: f"c{i}" for i, name in enumerate(names)})
+    inner = {name: f"c{i}" for i, name in enumerate(names)}
+    return Table(role, tuple(names), n_rows, frame, names=inner, notes=tuple(f"{role}: {note}" for note in told))
 
 
 def _table_elsewhere(native: Any, role: str) -> Table:
@@ -231,17 +231,23 @@ def _table_elsewhere(native: Any, role: str) -> Table:
 def _lazy_table(wrapped: nw.LazyFrame[Any], role: str) -> Table:
     native = wrapped.to_native()
     raw_names = native.columns if wrapped.implementation.is_duckdb() else wrapped.collect_schema().names()
-    names = _text_names(raw_names, role)
+    names = text_names(raw_names, role)
     # new names: polars takes "^a$" for a pattern, Spark a dot for a field, narwhals on DuckDB "*" for all columns
     inner = [f"c{i}" for i in range(len(names))]
+    told: tuple[str, ...] = ()
     if wrapped.implementation.is_duckdb():
-        quoted = ('"' + name.replace('"', '""') + '"' for name in names)
-        lazy = nw.from_native(native.project(", ".join(map("{} AS {}".format, quoted, inner))))
+        n_rows, native, told = handed_over_relation(native, names, inner)
+        lazy = nw.from_native(native)
+    elif wrapped.implementation.is_polars():
+        renamed = wrapped.rename(dict(zip(raw_names, inner, strict=True))).to_native()
+        n_rows, native, told = lazy_bounded(renamed, names)
+        lazy = nw.from_native(native)
     else:
         lazy = wrapped.rename(dict(zip(raw_names, inner, strict=True)))
-    n_rows = int(_run(lazy.select(nw.len()), role).item())
-    _check_rows(n_rows, names, role)
-    return Table(role, tuple(names), n_rows, None, lazy, dict(zip(names, inner, strict=True)))
+        n_rows = int(_run(lazy.select(nw.len()), role).item())
+    check_rows(n_rows, names, role)
+    notes = tuple(f"{role}: {note}" for note in told)
+    return Table(role, tuple(names), n_rows, None, lazy, dict(zip(names, inner, strict=True)), notes=notes)
 
 
 def _guarded(make: Callable[[], Table], role: str) -> Table:
@@ -260,39 +266,6 @@ def _run(lazy: nw.LazyFrame[Any], role: str) -> pl.DataFrame:
     except (Exception, pl.exceptions.PanicException) as error:
         raise engine_error(error, role) from None
     return frame
-
-
-def check_missing(missing: Sequence[str]) -> tuple[str, ...]:
-    """Return the texts that stand for missing.
-
-    Raises
-    ------
-    SettingError
-        They are no list of texts, or one of them has half a character.
-    """
-    if isinstance(missing, str) or not all(isinstance(text, str) for text in missing):
-        raise SettingError('missing: no list of texts. hint: write the codes as texts: missing=["?", "-8"].')
-    if any(map(_is_broken, missing)):
-        raise SettingError(f"missing: a code {_BROKEN} hint: write it in UTF-8.")
-    return tuple(missing)
-
-
-def _check_rows(n_rows: int, names: Sequence[str], role: str) -> None:
-    if n_rows == 0:
-        raise NoRowsError(f"{role}: the table has {len(names)} columns and no rows. hint: pass a table with rows.")
-
-
-def _text_names(raw: Sequence[Any], role: str) -> list[str]:
-    names = [str(name) for name in raw]
-    if any(_is_broken(name) for name in names):
-        name = next(filter(_is_broken, names))
-        raise ColumnError(f"{role}: the column name {name!r} {_BROKEN} hint: rename the column.")
-    if not names:
-        raise ColumnError(f"{role}: the table has no columns. hint: pass a table with at least one column.")
-    if len(set(names)) < len(names):
-        twice = sorted(name for name, n in Counter(names).items() if n > 1)
-        raise ColumnError(f"{role}: column names that occur twice: {', '.join(map(repr, twice))}. hint: rename them.")
-    return names
 
 
 # ---------------------------------------------------------------- counts of tables that an engine holds

@@ -15,6 +15,7 @@ import polars as pl
 
 from divulge.core.errors import NoRowsError, TableError
 from divulge.core.result import tidy
+from divulge.tables.excel_files import sheet_in
 from divulge.tables.frames import Table, table_of
 from divulge.tables.stacking import one_column
 
@@ -30,9 +31,9 @@ _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 
 def is_several(path: str | PathLike[str]) -> bool:
     """Return whether a path is a folder or a pattern, and no file."""
-    place = Path(path)
+    place, sheet = sheet_in(path)
     try:
-        return place.is_dir() or (any(sign in str(path) for sign in _PATTERN) and not place.exists())
+        return not sheet and (place.is_dir() or (any(sign in str(path) for sign in _PATTERN) and not place.exists()))
     except (OSError, ValueError):  # a path that no file can have; the reader says so
         return False
 
@@ -53,7 +54,9 @@ def in_files(path: str | PathLike[str], role: str, is_table: Callable[[Path], bo
     files = [p for p in found if p.is_file() and is_table(p) and not _hidden(p.parts[start:])]
     if not files:
         what = "the folder has no table" if place.is_dir() else "no table has a name of this pattern"
-        raise TableError(f"{role}: {tidy(place.name or path)}: {what}. hint: CSV, Parquet, Arrow or Excel files.")
+        raise TableError(
+            f"{role}: {tidy(place.name or path)}: {what}. hint: CSV, JSON lines, Parquet, Arrow or Excel files."
+        )
     return sorted(files)
 
 
@@ -87,10 +90,23 @@ def joined(path: str | PathLike[str], files: Sequence[Path], tables: Sequence[Ta
     for file, frame in zip(files[1:], frames[1:], strict=True):
         _check_alike(role, (files[0], file), (columns, frame.columns))
     whole = pl.DataFrame({c: one_column([f[c] for f in frames]) for c in columns})
-    notes = [note for t in tables for note in t.notes]
+    notes = _told_once([note for t in tables for note in t.notes])
     if len(files) > 1:
         notes.append(f"{role}: {len(files)} {PARTS}")
     return replace(table_of(whole, role), notes=tuple(dict.fromkeys(notes)), missing=tables[0].missing)
+
+
+def _told_once(notes: Sequence[str]) -> list[str]:
+    """Return notes on files; what holds of several files is told of the first, and of how many more."""
+    alike: dict[str, list[str]] = {}
+    for note in dict.fromkeys(notes):
+        role, _, rest = note.partition(": ")
+        _, _, what = rest.partition(": ")
+        alike.setdefault(f"{role}\0{what}" if what else note, []).append(note)
+    return [
+        first if not more else f"{first} (and so of {len(more)} more {'file' if len(more) == 1 else 'files'})"
+        for first, *more in alike.values()
+    ]
 
 
 def with_rows(

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import logging
 import re
 import sys
-import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import polars as pl
 
-from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
+from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
+from divulge.tables.arrow_columns import parquet_types, rare_in_file, read_rare
+from divulge.tables.calendar_bounds import bounded
 from divulge.tables.canonical_values import without_missing
 from divulge.tables.counting import COUNTING
-from divulge.tables.csv_files import check_names, header_of, read_csv
+from divulge.tables.csv_files import header_of, read_csv
 from divulge.tables.databases import in_database, relation_in
 from divulge.tables.engines import check_engine, counted, counted_path
+from divulge.tables.excel_files import EXCEL, read_excel, sheet_in
 from divulge.tables.frames import Table, check_missing, collect, table_of
+from divulge.tables.json_files import JSON, read_json
 from divulge.tables.many_files import in_files, in_names, is_several, joined, with_rows
+from divulge.tables.packed_files import Packing, packing_of, unpacked, without_packing
 from divulge.tables.parquet import PARQUET
 from divulge.tables.stacking import stacked
 
 __all__ = [
     "ARROW",
     "EXCEL",
+    "JSON",
     "PARQUET",
     "TEXT",
     "Content",
@@ -55,8 +57,10 @@ _TABLES = re.compile(r"^\s*\[+\s*(table\.|relation)", re.M)
 """What the schema of several tables has and that of one table does not."""
 TEXT = (".csv", ".tsv", ".txt")
 ARROW = (".arrow", ".feather", ".ipc")
-EXCEL = (".xlsx", ".xls")
-_READ = "CSV (.csv .tsv .txt, also .gz), Parquet (.parquet .pq), Arrow (.arrow .feather .ipc), Excel (.xlsx .xls)"
+_READ = (
+    "CSV (.csv .tsv .txt), JSON records (.jsonl .ndjson .json), each also compressed (.gz .zst .bz2 .xz .zip), Parquet "
+    "(.parquet .pq), Arrow (.arrow .feather .ipc), Excel (.xlsx .xls)"
+)
 
 _HEADER = 1 << 20  # bytes of a file in which its header is looked for
 
@@ -67,12 +71,13 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     Parameters
     ----------
     path
-        CSV (.csv .tsv .txt, also with .gz), Parquet (.parquet .pq), Arrow (.arrow .feather .ipc) or Excel (.xlsx
-        .xls, first sheet, with the extra `divulge[excel]`); "-" reads CSV from standard input. The header line
-        of a CSV file shows its separator: comma, semicolon, tab or bar. With semicolons, numbers may have a
-        decimal comma. A folder, or a pattern such as "part-*.parquet", is one table in several files of the same
-        columns; folders named `column=value` are a column. "FILE.duckdb::TABLE" is a table of a DuckDB file, with the
-        extra `divulge[duckdb]`; its rows stay there until an attack needs them.
+        CSV (.csv .tsv .txt), JSON records (.jsonl .ndjson .json), each also compressed (.gz .zst .bz2 .xz, or .zip
+        with one file inside), Parquet (.parquet .pq), Arrow (.arrow .feather .ipc) or Excel (.xlsx .xls, with the
+        extra `divulge[excel]`: the first sheet that holds a table, or "book.xlsx::SHEET"); "-" reads CSV from
+        standard input. The header line of a CSV file shows its separator: comma, semicolon, tab or bar. With
+        semicolons, numbers may have a decimal comma. A folder, or a pattern such as "part-*.parquet", is one table in
+        several files of the same columns; folders named `column=value` are a column. "FILE.duckdb::TABLE" is a
+        table of a DuckDB file, with the extra `divulge[duckdb]`; its rows stay there until an attack needs them.
     role
         "real", "synthetic" or "holdout", for messages.
     missing
@@ -111,12 +116,18 @@ def table_in(content: Content, role: str, missing: Sequence[str] = ()) -> Table:
     notes: tuple[str, ...] = ()
     if suffix in TEXT:
         frame, notes = read_csv(content.unzipped(), where, suffix, missing)
+    elif suffix in JSON:
+        frame, notes = read_json(content.unzipped(), where, suffix)
     elif suffix in EXCEL:
-        frame, notes = _excel(data, where)
+        frame, notes = read_excel(data, where, content.sheet)
     else:
         frame = _columnar(data, suffix, where)
     if missing and suffix not in TEXT:
         frame = pl.DataFrame({s.name: without_missing(s, missing) for s in frame.get_columns()})
+    columns, told = bounded(frame.get_columns(), frame.columns)
+    if told:
+        frame = pl.DataFrame(dict(zip(frame.columns, columns, strict=True)))
+        notes = (*notes, *(f"{where}: {note}" for note in told))
     digest = hashlib.sha256(data).hexdigest()
     return replace(table_of(frame, role), sha256=digest, notes=notes, missing=tuple(missing))
 
@@ -127,15 +138,17 @@ class Content:
 
     data: bytes
     suffix: str
-    """Of the kind of file, without .gz; ".csv" for standard input."""
+    """Of the kind of file, without that of its compression; ".csv" for standard input."""
     where: str
     """How errors name the file."""
-    zipped: bool
-    """Whether the name ends in .gz."""
+    packing: Packing = ""
+    """How the name says that it is compressed."""
+    sheet: str = ""
+    """Of an Excel file: the sheet that was named."""
 
     def unzipped(self) -> bytes:
-        """Return the bytes of a text file, compressed or not; TableError where it is no gzip file or a damaged one."""
-        return _unzipped(self.data, self.where, self.zipped)
+        """Return the bytes of a text file, compressed or not; errors as `unpacked`."""
+        return unpacked(self.data, self.packing, self.where)
 
 
 def content_of(path: str | PathLike[str], role: str) -> Content:
@@ -147,12 +160,12 @@ def content_of(path: str | PathLike[str], role: str) -> Content:
         No such file, not readable, empty, or of an unknown kind.
     """
     if str(path) == "-":
-        return Content(sys.stdin.buffer.read(), ".csv", f"{role}: standard input", zipped=False)
-    path = Path(path)
+        return Content(sys.stdin.buffer.read(), ".csv", f"{role}: standard input")
+    path, sheet = sheet_in(path)
     where = f"{role}: {tidy(path.name or path)}"
     suffix = checked_file(path, role)
     try:
-        return Content(path.read_bytes(), suffix, where, path.name.lower().endswith(".gz"))
+        return Content(path.read_bytes(), suffix, where, packing_of(path), sheet)
     except OSError as error:
         raise TableError(
             f"{where}: cannot be read: {error.strerror or type(error).__name__}. hint: check the path."
@@ -160,19 +173,21 @@ def content_of(path: str | PathLike[str], role: str) -> Content:
 
 
 def checked_file(path: Path, role: str) -> str:
-    """Return the suffix of a table's file, without .gz.
+    """Return the suffix of a table's file, without that of its compression.
 
     Raises
     ------
     TableError
         No such file, empty, or of an unknown kind.
     """
+    path, _ = sheet_in(path)
     where = f"{role}: {tidy(path.name or path)}"
     _check_file(path, where)
-    zipped = path.name.lower().endswith(".gz")
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    if suffix not in TEXT and (zipped or suffix not in PARQUET + ARROW + EXCEL):
-        raise TableError(f"{where}: the suffix {path.suffix!r} is not known. hint: divulge reads {_READ}.")
+    packing = packing_of(path)
+    suffix = Path(without_packing(path, where)).suffix
+    if suffix not in TEXT + JSON and (packing or suffix not in PARQUET + ARROW + EXCEL):
+        inside = f" of the file inside ({suffix!r})" if packing == "zip" else f" {path.suffix!r}"
+        raise TableError(f"{where}: the suffix{inside} is not known. hint: divulge reads {_READ}.")
     return suffix
 
 
@@ -226,9 +241,9 @@ def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:
         path = Path(path)
         suffix = path.suffix.lower()
         if suffix in PARQUET:
-            return tuple(pl.read_parquet_schema(path))
+            return tuple((rare_in_file(path, parquet=True) and parquet_types(path)) or pl.read_parquet_schema(path))
         if suffix in ARROW:
-            return tuple(pl.read_ipc_schema(path))
+            return None if rare_in_file(path, parquet=False) else tuple(pl.read_ipc_schema(path))
         if suffix not in TEXT:
             return None
         with open(path, "rb") as file:
@@ -327,9 +342,10 @@ def _why(error: OSError | ValueError) -> str:
 
 
 def is_table_file(path: Path) -> bool:
-    """Return whether the name of a file is that of a table."""
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    return suffix in TEXT or (not path.name.lower().endswith(".gz") and suffix in PARQUET + ARROW + EXCEL)
+    """Return whether the name of a file in a folder is that of a table; .json may as well be a schema, or settings."""
+    packing = packing_of(path)
+    suffix = Path(path.name.lower().removesuffix(f".{packing}")).suffix
+    return suffix in TEXT + JSON[:-1] or (packing == "" and suffix in PARQUET + ARROW + EXCEL)
 
 
 def _check_file(path: Path, where: str) -> None:
@@ -347,61 +363,22 @@ def _check_file(path: Path, where: str) -> None:
         raise TableError(f"{where}: the file is empty (0 bytes). hint: check how it was written.")
 
 
-def _unzipped(data: bytes, where: str, zipped: bool) -> bytes:
-    if not data.startswith(b"\x1f\x8b"):
-        if zipped:
-            raise TableError(f"{where}: the name ends in .gz, and the file is not gzip. hint: rename it.")
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error):
-        raise TableError(f"{where}: the gzip file is cut off or damaged. hint: compress it again.") from None
-
-
-# ---------------------------------------------------------------- Parquet, Arrow, Excel
+# ---------------------------------------------------------------- Parquet, Arrow
 
 
 def _columnar(data: bytes, suffix: str, where: str) -> pl.DataFrame:
-    kind, read_it = "Parquet", pl.read_parquet
+    kind, read_it, parquet = "Parquet", pl.read_parquet, suffix in PARQUET
+    if rare_in_file(data, parquet=parquet):
+        return read_rare(data, where, parquet=parquet)
     if suffix in ARROW:
         # a file starts with its magic word, a stream does not
         kind, read_it = "Arrow (Feather)", pl.read_ipc if data.startswith(b"ARROW1") else pl.read_ipc_stream
     try:
         return read_it(data)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        if find_spec("pyarrow"):
+            return read_rare(data, where, parquet=parquet)  # its own error, where the file is damaged
         raise TableError(
-            f"{where}: not a {kind} file, or a damaged one. hint: check the suffix, or write the file again."
+            f"{where}: not a {kind} file, a damaged one, or one with columns of a rare type. hint: check the suffix, "
+            "write the file again, or pip install pyarrow, which reads rare types."
         ) from None
-
-
-def _excel(data: bytes, where: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    try:
-        import fastexcel
-    except ImportError:
-        raise FrameError(f"{where}: Excel needs one more package. hint: pip install 'divulge[excel]'") from None
-    try:
-        with _quiet("fastexcel"):
-            top = pl.read_excel(data, engine="calamine", has_header=False, read_options={"n_rows": 1})
-            check_names(["" if v is None else str(v) for v in top.row(0)] if top.height else [], where)
-            frame = pl.read_excel(data, engine="calamine", infer_schema_length=None, drop_empty_rows=False)
-            n_sheets = len(fastexcel.read_excel(data).sheet_names)
-    except pl.exceptions.NoDataError:
-        raise TableError(f"{where}: the first sheet is empty. hint: put the table there, header first.") from None
-    except (pl.exceptions.PolarsError, fastexcel.FastExcelError):
-        raise TableError(f"{where}: not an Excel file, or a damaged one. hint: save it again as .xlsx.") from None
-    # sheets often end in rows that were only formatted; a blank row further up is a record without values
-    filled = np.flatnonzero(np.any([s.is_not_null().to_numpy() for s in frame.get_columns()], axis=0))
-    notes = (f"{where}: the first of {n_sheets} sheets was read",) if n_sheets > 1 else ()
-    return (frame.head(int(filled[-1]) + 1) if len(filled) else frame.clear()), notes
-
-
-@contextmanager
-def _quiet(logger: str) -> Iterator[None]:
-    """Keep a package from logging a warning about an empty column."""
-    log = logging.getLogger(logger)
-    before = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        log.setLevel(before)

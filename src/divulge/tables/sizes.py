@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -16,9 +14,11 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import DivulgeError
 from divulge.core.result import tidy
+from divulge.tables.arrow_columns import rare_in_file
 from divulge.tables.databases import in_database
 from divulge.tables.frames import Table, check_missing, collect_some, table_of
 from divulge.tables.many_files import in_files, is_several, joined, with_rows
+from divulge.tables.packed_files import Packing, opened_packed, packing_of
 from divulge.tables.readers import (
     ARROW,
     PARQUET,
@@ -40,6 +40,7 @@ Ints = NDArray[np.int64]
 _ROWS = 4000  # of the sample: kinds of columns, and how often values repeat
 _SLICES = 16  # places of a table that the sample is taken from: rows may be sorted, by date or by region
 _HEAD = 1 << 20  # bytes of a text file that the sample is taken from
+_PIECE = 1 << 14  # of a compressed file: zip reads as many bytes ahead
 _BLOCK = 1 << 24
 
 
@@ -144,7 +145,7 @@ class _Part(NamedTuple):
 
 def _part(path: Path, role: str, missing: Sequence[str]) -> _Part:
     suffix = checked_file(path, role)
-    if suffix in (*PARQUET, *ARROW):
+    if suffix in (*PARQUET, *ARROW) and not rare_in_file(path, parquet=suffix in PARQUET):
         try:
             lazy = pl.scan_parquet(path, glob=False) if suffix in PARQUET else pl.scan_ipc(path)
             if n := int(lazy.select(pl.len()).collect().item()):
@@ -169,14 +170,14 @@ def _thinned(sample: Table, n: int) -> Table:
 
 
 def _of_text(path: Path, suffix: str, role: str, missing: Sequence[str]) -> TableSize:
-    zipped = path.name.lower().endswith(".gz")
+    packing = packing_of(path)
     size = path.stat().st_size
-    head, used = _head(path, zipped)
+    head, used = _head(path, packing)
     if used >= size:  # a small file: its head is the whole
         whole = table_in(content_of(path, role), role, missing)
         return replace(_of_frame(whole), file_bytes=len(head), held_bytes=0)
     cut = _whole_lines(head)
-    content = Content(cut, suffix, f"{role}: {tidy(path.name)}", zipped=False)
+    content = Content(cut, suffix, f"{role}: {tidy(path.name)}")
     try:
         sample = table_in(content, role, missing)
     except DivulgeError:
@@ -185,7 +186,7 @@ def _of_text(path: Path, suffix: str, role: str, missing: Sequence[str]) -> Tabl
         sample = read(path, role=role, missing=missing)  # its own message, where the file is at fault
         return replace(_of_frame(sample), file_bytes=size, held_bytes=0)
     some = sample.rows_at(_places(sample.n_rows))
-    if zipped:
+    if packing:
         rows = round(sample.n_rows * size / used)
         return TableSize(rows, False, some, round(len(head) * size / used), 0)
     lines = sum(block.count(b"\n") for block in _blocks(path))
@@ -193,19 +194,22 @@ def _of_text(path: Path, suffix: str, role: str, missing: Sequence[str]) -> Tabl
     return TableSize(max(rows, sample.n_rows), b'"' not in cut, some, size, 0)
 
 
-def _head(path: Path, zipped: bool) -> tuple[bytes, int]:
+def _head(path: Path, packing: Packing) -> tuple[bytes, int]:
     """Return the first bytes of the text of a file, and how many bytes of the file they are."""
+    size = path.stat().st_size
     with open(path, "rb") as file:
-        if not zipped:
+        if not packing:
             head = file.read(_HEAD)
             return head, len(head)
-        with gzip.GzipFile(fileobj=file) as text:
-            try:
-                head = text.read(_HEAD)
-            except (OSError, EOFError, zlib.error):
-                return b"", path.stat().st_size  # reading the whole says what is wrong
-        size = path.stat().st_size
-        return head, size if len(head) < _HEAD else min(file.tell(), size)
+        try:
+            with opened_packed(file, packing, path.name) as text:
+                head = b""
+                while len(head) < _HEAD and (part := text.read(min(_PIECE, _HEAD - len(head)))):
+                    head += part
+                used = min(file.tell(), size)
+        except Exception:
+            return b"", size  # reading the whole says what is wrong
+    return head, size if len(head) < _HEAD else max(1, used)
 
 
 def _whole_lines(head: bytes) -> bytes:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from divulge.core.errors import SettingError
 from divulge.tables.csv_files import parse_csv
 from divulge.tables.frames import Table, table_of
+from divulge.tables.json_files import JSON, JSON_LINES
 from divulge.tables.parquet import write_parquet
 from divulge.tables.readers import PARQUET, TEXT, content_of, table_in
 
@@ -28,12 +29,12 @@ class Verbatim:
 
     table: Table
     suffix: str
-    """Of the kind of file, without .gz."""
+    """Of the kind of file, without that of its compression."""
     typed: Callable[[pl.Series], pl.Series] = field(default=lambda column: column)
     """Reads a column of the table as `divulge.read` does."""
     separator: str = ","
     header: str | None = None
-    """The first line of a text file, unchanged."""
+    """The line of the names in a text file, as `CsvText` has it."""
     notes: tuple[str, ...] = ()
 
     def write(self, file: BinaryIO, suffix: str, rows: Ints, columns: Mapping[str, Ints] | None = None) -> None:
@@ -63,6 +64,10 @@ class Verbatim:
                 raise SettingError("--format: columns of lists cannot be CSV. hint: --format parquet.") from None
         elif suffix in PARQUET:
             write_parquet(frame.rename(names), file)
+        elif suffix in JSON_LINES:
+            frame.rename(names).write_ndjson(file)
+        elif suffix in JSON:
+            frame.rename(names).write_json(file)
         else:
             frame.rename(names).write_ipc(file)
 

@@ -14,13 +14,17 @@ __all__ = ["HIDDEN", "Names", "masked"]
 HIDDEN = "…"
 """Replaces what is removed from a text."""
 
-_SUFFIX = r"\.(?:csv|tsv|tab|txt|dat|parquet|pq|arrow|feather|ipc|xlsx?|xlsm|ods|json|toml|gz|zip|sqlite|db)\b"
+_SUFFIX = (
+    r"\.(?:csv|tsv|tab|txt|dat|parquet|pq|arrow|feather|ipc|xlsx?|xlsm|ods|jsonl?|ndjson|toml|gz|zst|bz2|xz|zip|sqlite"
+    r"|db)\b"
+)
 _PLACE = rf"(?<!\w)(?:real|synthetic|holdout|schema|metadata): [^\n]*{_SUFFIX}"
 _OURS = r"(?:assessment\.json|records\.parquet|junit\.xml)"
 _FILE = (
     rf"(?<![^\s'\"(])(?!{_OURS})[^\s'\"(]*[^\s'\"(.]{_SUFFIX}"
     r"|(?:(?<=\s)|^)(?:~|\.{0,2})/[^\s'\"]+"
 )
+_SHEET = re.compile(rf"(sheet \d+ of \d+ was read), {QUOTED}", re.DOTALL)
 _LONGEST = 80
 
 
@@ -128,7 +132,11 @@ class Names:
         return self._done[text]
 
     def note(self, text: str) -> str:
-        """Return a note as `text` does; "" for an unknown one that may name a column without quoting it."""
+        """Return a note as `text` does; "" for an unknown one that may name a column without quoting it.
+
+        The name of an Excel sheet is left out: it may say what the table is about.
+        """
+        text = _SHEET.sub(r"\1", text)
         return "" if not is_ours(text) and self._replaced(text, True) != self.text(text) else self.text(text)
 
     def prose(self, text: str) -> str:

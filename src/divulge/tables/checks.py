@@ -1,0 +1,63 @@
+"""Checks of a table's names and rows, and of the texts that stand for missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from divulge.core.errors import ColumnError, NoRowsError, SettingError
+
+__all__ = ["BROKEN", "check_missing", "check_rows", "text_names"]
+
+BROKEN = "has half a character (a lone surrogate), which no file can hold."
+
+
+def check_missing(missing: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts that stand for missing.
+
+    Raises
+    ------
+    SettingError
+        They are no list of texts, or one of them has half a character.
+    """
+    if isinstance(missing, str) or not all(isinstance(text, str) for text in missing):
+        raise SettingError('missing: no list of texts. hint: write the codes as texts: missing=["?", "-8"].')
+    if any(map(_is_broken, missing)):
+        raise SettingError(f"missing: a code {BROKEN} hint: write it in UTF-8.")
+    return tuple(missing)
+
+
+def check_rows(n_rows: int, names: Sequence[str], role: str) -> None:
+    """Raise a NoRowsError where a table has no rows."""
+    if n_rows == 0:
+        raise NoRowsError(f"{role}: the table has {len(names)} columns and no rows. hint: pass a table with rows.")
+
+
+def text_names(raw: Sequence[Any], role: str) -> list[str]:
+    """Return the names of columns as text.
+
+    Raises
+    ------
+    ColumnError
+        There is none, two are the same text, or one has half a character.
+    """
+    names = [str(name) for name in raw]
+    if any(_is_broken(name) for name in names):
+        name = next(filter(_is_broken, names))
+        raise ColumnError(f"{role}: the column name {name!r} {BROKEN} hint: rename the column.")
+    if not names:
+        raise ColumnError(f"{role}: the table has no columns. hint: pass a table with at least one column.")
+    if len(set(names)) < len(names):
+        twice = sorted(name for name, n in Counter(names).items() if n > 1)
+        raise ColumnError(f"{role}: column names that occur twice: {', '.join(map(repr, twice))}. hint: rename them.")
+    return names
+
+
+def _is_broken(text: str) -> bool:
+    """Return whether a text has a lone surrogate, so that it cannot be written."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

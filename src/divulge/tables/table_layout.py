@@ -1,0 +1,147 @@
+"""Where a table stands in a file that people look at: below titles and comments, and above footers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import polars as pl
+
+__all__ = ["footer_in", "header_row", "is_number"]
+
+Cells = Sequence[str | None]
+
+_LOOKED_AT = 20
+"""Rows in which the header is looked for."""
+_BELOW = 5
+"""Rows below a header that are looked at."""
+_NUMBER = re.compile(r"\s*[-+$€£(]?\s*\d[\d.,:/ -]*([eE][-+]?\d+)?\s*[%€)]?\s*|\d{4}-\d\d-\d\d.*")
+_YEAR = re.compile(r"(1[89]|20|21)\d\d(\.0)?")
+_TOTALS = frozenset(
+    ("total", "totals", "sum", "summe", "gesamt", "insgesamt", "overall", "grand total", "gesamtsumme", "subtotal")
+)
+
+
+def is_number(cell: str | None) -> bool:
+    """Return whether a cell is a number, a date or a time, which no name of a column is.
+
+    Examples
+    --------
+    >>> is_number("1,234.50"), is_number("2020-01-31"), is_number("age")
+    (True, True, False)
+    """
+    return cell is not None and _NUMBER.fullmatch(cell) is not None
+
+
+def header_row(rows: Sequence[Cells], *, needs_numbers: bool = True) -> int:
+    """Return which of the first rows is the header: 0, unless titles stand above it.
+
+    A title has fewer filled cells than the header, whose names are no numbers and which has rows of the same width
+    below.
+
+    Parameters
+    ----------
+    rows
+        The first rows; empty texts and None are empty cells, and rows may have several lengths.
+    needs_numbers
+        Whether a title of one cell above two columns, or one of several cells, is seen only where a column below
+        the header is of numbers: without them, the row may as well be one of texts below the header. A title of
+        more than half as many cells always needs them.
+
+    Examples
+    --------
+    >>> header_row([["Survey"], [], ["age", "job", "pay"], ["30", "cook", "9"]]), header_row([["a", "b"], ["1", "2"]])
+    (2, 0)
+    """
+    filled = [sum(1 for cell in row if cell) for row in rows]
+    first = found = next((i for i, n in enumerate(filled) if n), 0)
+    for i in range(first + 1, min(len(rows), _LOOKED_AT)):
+        n, above = filled[i], max(filled[first:i])
+        below = [row for row, m in zip(rows[i + 1 :], filled[i + 1 :], strict=True) if m][:_BELOW]
+        if n < 2 or above >= n or 2 * n < len(rows[i]) or not _are_names(rows[i], years=above == 1):
+            continue
+        if not below or any(len(row) != len(rows[i]) for row in below) or 2 * sum(map(bool, below[0])) < n:
+            continue
+        if 2 * filled[found] > n and not _is_prefix(rows[found], rows[i]):
+            continue
+        alone = above == 1 and n > 2
+        if (needs_numbers or 2 * filled[found] > n) and not alone and not _has_numbers(below):
+            continue
+        found = i
+    return found
+
+
+def _are_names(cells: Cells, *, years: bool) -> bool:
+    """Return whether cells may be names of columns: texts, and years beside them."""
+    texts = [cell for cell in cells if cell and not is_number(cell)]
+    return bool(texts) and all(not is_number(cell) or (years and _YEAR.fullmatch(cell or "")) for cell in cells)
+
+
+def _is_prefix(row: Cells, header: Cells) -> bool:
+    """Return whether the cells of a row are filled from the first of the header on and then empty; or none is.
+
+    A header that lacks names mostly lacks the first, and a header of R is shorter than the rows. A row with a number is
+    no header.
+    """
+    start = next(i for i, cell in enumerate(header) if cell)
+    end = max(i for i, cell in enumerate(header) if cell) + 1
+    own = [bool(cell) for cell in row[start:end]]
+    is_title = own == sorted(own, reverse=True) or any(map(is_number, row))
+    return len(row) == len(header) and all(header[start:end]) and is_title
+
+
+def _has_numbers(rows: Sequence[Cells]) -> bool:
+    """Return whether a column is of numbers."""
+    columns = zip(*rows, strict=True)
+    return any(any(cells) and all(is_number(c) for c in cells if c) for cells in columns)
+
+
+def footer_in(frame: pl.DataFrame, last: Callable[[], int], *, word: str) -> str:
+    """Return a sentence about rows at the end that may be a footer, or a sum, and no record; "" where there are none.
+
+    Rows of one filled cell, the first, and empty ones between them are taken for a footer only where no row further
+    up looks so.
+
+    Parameters
+    ----------
+    frame
+        The rows of a table.
+    last
+        Counts the number of the last row in its file.
+    word
+        What rows are called there: "row" or "line".
+    """
+    n = frame.height
+    if n < 2 or frame.width < 2:
+        return ""
+    first = frame.columns[0]
+    text = str(frame[first][-1] or "").strip().rstrip(":").casefold()
+    if text in _TOTALS:
+        return (
+            f"the last row ({word} {last():,}) begins with a word for a sum: if it is no record, take it out, since it "
+            "counts as one"
+        )
+    if frame.width < 3 or not _alone(frame.tail(1))[0]:
+        return ""
+    alone = _alone(frame.tail(_LOOKED_AT))
+    k = len(alone) if alone.all() else int(np.argmin(alone[::-1]))
+    if k in (len(alone), n) or _alone(frame.head(n - k)).any():
+        return ""
+    where = f"the last row ({word} {last():,}) has" if k == 1 else f"the last {k} rows (up to {word} {last():,}) have"
+    it = "it is a footer, take it out, since it counts as a record"
+    they = "they are a footer, take them out, since they count as records"
+    return f"{where} one filled cell of {frame.width} at most: if {it if k == 1 else they}"
+
+
+def _alone(frame: pl.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return which rows have no filled cell but the first."""
+    empty = np.ones(frame.height, dtype=np.bool_)
+    for column in frame.get_columns()[:0:-1]:
+        is_empty = column.is_null()
+        if column.dtype == pl.String:
+            is_empty = is_empty | (column == "").fill_null(True)
+        empty &= is_empty.to_numpy()
+        if not empty.any():
+            break
+    return empty
