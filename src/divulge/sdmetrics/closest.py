@@ -13,6 +13,7 @@ from divulge.kernels.neighbours.gower import Floats
 from divulge.sdmetrics.columns import Column, Frame, drawn_rows, equal_codes, frame_of
 from divulge.sdmetrics.gaps import in_seconds, measured_columns, searched, share_nearer
 from divulge.sdmetrics.metadata import columns_of, table_metadata
+from divulge.sdmetrics.readings import hashable
 
 __all__ = ["baseline", "check_draws", "overfitting"]
 
@@ -276,6 +277,7 @@ def _random_table(real: Frame, m: int, rng: np.random.Generator, state: np.rando
 
 
 def _random_column(name: Hashable, column: Column, m: int, rng: np.random.Generator) -> Column:
+    column = hashable(column)
     known = column.values[~column.missing]
     nothing = np.zeros(m, dtype=bool)
     if not len(known):

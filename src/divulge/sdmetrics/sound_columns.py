@@ -23,6 +23,7 @@ from divulge.measures.result import FidelityResult, FreshSample
 from divulge.measures.validity import validity
 from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.inputs import codes_of, column_of, ordered_numbers, two_columns
+from divulge.sdmetrics.readings import as_numbers
 
 __all__ = [
     "boundary_adherence_sound",
@@ -106,7 +107,7 @@ def _case(tables: Sequence[Sequence[Column]], kinds: Sequence[str]) -> Case:
 def pooled_numbers(columns: Sequence[Column]) -> list[pl.Series]:
     """Return the numbers of a column in each table, null where one is missing."""
     out = []
-    for column in columns:
+    for column in as_numbers(columns):
         values = np.full(len(column.missing), np.nan)
         values[~column.missing] = ordered_numbers(column)
         out.append(pl.Series(values).fill_nan(None))
