@@ -284,6 +284,9 @@ def _random_column(name: Hashable, column: Column, m: int, rng: np.random.Genera
         return Column(column.kind, np.zeros(m, dtype=column.values.dtype), nothing)
     if column.kind in "iu":
         low, high = int(known.min()), int(known.max())
+        if low < np.iinfo(np.int64).min or high > np.iinfo(np.uint64).max:  # of 128 bits
+            drawn = rng.integers(0, min(high - low, 2**63 - 1), size=m, endpoint=True)
+            return Column("i", np.array([low + n for n in drawn.tolist()], dtype=object), nothing)
         dtype = np.uint64 if high > np.iinfo(np.int64).max else np.int64
         whole = rng.integers(low, high, size=m, dtype=dtype, endpoint=True)
         return Column(whole.dtype.kind, whole, nothing)
