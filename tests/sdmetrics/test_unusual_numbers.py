@@ -43,13 +43,14 @@ def rows(seed):
             "some durations": pa.array(gaps([n * 10**6 for n in v]), pa.duration("us")),
             "some times": pa.array(gaps(times), pa.time32("s")),
             "some large numbers": pa.array(gaps([n + 2**62 for n in v]), pa.int64()),
+            "group": pa.array([n // 1000 for n in v]),
             "other": pa.array(rng.normal(size=N) + np.array(v) / 1000),
         }
     )
 
 
 NAMES = rows(1).column_names
-METADATA = {"columns": {name: {"sdtype": "numerical"} for name in NAMES}}
+METADATA = {"columns": {name: {"sdtype": "categorical" if name == "group" else "numerical"} for name in NAMES}}
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def told(report):
 @pytest.fixture(scope="module", params=[QualityReport, DiagnosticReport])
 def kind(request):
     class Made(request.param):
-        real_correlation_threshold = 0
+        real_correlation_threshold = real_association_threshold = 0
 
     return Made
 
@@ -91,8 +92,8 @@ def in_memory(kind):
 
 def test_each_type_of_number_has_the_scores_of_plain_numbers(kind):
     found = in_memory(kind)
-    for name in set(NAMES) - {"other", "halves", *GAPS}:  # halves of 11 bits are rounded
-        for names in ((name,), (name, "other")):
+    for name in set(NAMES) - {"other", "group", "halves", *GAPS}:  # halves of 11 bits are rounded
+        for names in ((name,), (name, "other"), (name, "group")):
             if (plain := ("plain", *names[1:])) in found:
                 assert found[names] == found[plain], names
     for names, row in found.items():

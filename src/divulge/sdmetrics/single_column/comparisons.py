@@ -298,8 +298,7 @@ def range_coverage(real_data: Any, synthetic_data: Any) -> Breakdown:
     if _is_constant(real) and real.kind not in "C":
         return {"score": float("nan")}
     _check_numbers("RangeCoverage", real, synthetic)
-    first, second = number_pair(real, synthetic)
-    return {"score": coverage.range_coverage(first, second.astype(np.int64) if second.dtype.kind == "b" else second)}
+    return {"score": coverage.range_coverage(*number_pair(real, synthetic))}
 
 
 def missing_value_similarity(real_data: Any, synthetic_data: Any) -> Breakdown:
