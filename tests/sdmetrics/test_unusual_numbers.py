@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from divulge.cli.root import cli
-from divulge.sdmetrics import single_table
+from divulge.sdmetrics import single_column, single_table
 from divulge.sdmetrics.reports import DiagnosticReport, QualityReport
 
 N = 120
@@ -145,6 +145,16 @@ def test_whole_numbers_of_128_bits_stay_apart():
     closest = single_table.DCRBaselineProtection.compute_breakdown
     distances = [closest(*t, metadata)["median_DCR_to_real_data"]["synthetic_data"] for t in (large, small)]
     assert distances[0] == distances[1] > 0
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "O"])
+@pytest.mark.parametrize("metric", ["KSComplement", "RangeCoverage", "StatisticSimilarity"])
+def test_the_sound_mode_tells_large_numbers_apart(metric, dtype):
+    rng = np.random.default_rng(0)
+    small = rng.integers(0, 300, 100), rng.integers(0, 280, 80)
+    large = [np.array([int(v) + 2**62 for v in side], dtype=dtype) for side in small]
+    call = getattr(single_column, metric).compute
+    assert call(*large, mode="sound") == call(*small, mode="sound") < 1
 
 
 @pytest.mark.parametrize("values", [[Decimal(n) / 7 for n in range(40)], [datetime.time(0, n) for n in range(40)]])

@@ -107,11 +107,19 @@ def _case(tables: Sequence[Sequence[Column]], kinds: Sequence[str]) -> Case:
 def pooled_numbers(columns: Sequence[Column]) -> list[pl.Series]:
     """Return the numbers of a column in each table, null where one is missing."""
     out = []
-    for column in as_numbers(columns):
+    for column in as_numbers([_with_digits(column) for column in columns]):
         values = np.full(len(column.missing), np.nan)
         values[~column.missing] = ordered_numbers(column)
         out.append(pl.Series(values).fill_nan(None))
     return out
+
+
+def _with_digits(column: Column) -> Column:
+    """Return whole numbers that float64 does not hold as objects, which are read less the smallest."""
+    values = column.values
+    if values.dtype.kind not in "iu" or not len(values) or max(-int(values.min()), int(values.max())) <= 2**53:
+        return column
+    return Column("O", column.values.astype(object), column.missing, column.name)
 
 
 def pooled_codes(columns: Sequence[Column]) -> list[pl.Series]:
