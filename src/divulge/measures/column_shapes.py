@@ -224,7 +224,7 @@ def statistic_similarity(real: NDArray[Any], synthetic: NDArray[Any], statistic:
     Parameters
     ----------
     real, synthetic
-        Numbers without nan, shapes (n,) and (m,).
+        Numbers without nan, shapes (n,) and (m,); objects of Python are summed and subtracted exactly.
     statistic
         "mean", "median" or "std" (with n - 1). It has the precision of the numbers.
 
@@ -245,6 +245,10 @@ def _statistic(values: NDArray[Any], statistic: str) -> Any:
     dtype = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
     if len(values) < (2 if statistic == "std" else 1):
         return dtype.type(np.nan)
+    if values.dtype == object:
+        if statistic == "mean":
+            return dtype.type(sum(values.tolist())) / len(values)
+        values = values.astype(dtype)
     if statistic == "std":
         return np.std(values, ddof=1, dtype=np.float64).astype(dtype)
     return np.mean(values, dtype=dtype) if statistic == "mean" else np.median(values).astype(dtype)

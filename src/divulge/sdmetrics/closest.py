@@ -13,6 +13,7 @@ from divulge.kernels.neighbours.gower import Floats
 from divulge.sdmetrics.columns import Column, Frame, drawn_rows, equal_codes, frame_of
 from divulge.sdmetrics.gaps import in_seconds, measured_columns, searched, share_nearer
 from divulge.sdmetrics.metadata import columns_of, table_metadata
+from divulge.sdmetrics.readings import hashable
 
 __all__ = ["baseline", "check_draws", "overfitting"]
 
@@ -276,12 +277,16 @@ def _random_table(real: Frame, m: int, rng: np.random.Generator, state: np.rando
 
 
 def _random_column(name: Hashable, column: Column, m: int, rng: np.random.Generator) -> Column:
+    column = hashable(column)
     known = column.values[~column.missing]
     nothing = np.zeros(m, dtype=bool)
     if not len(known):
         return Column(column.kind, np.zeros(m, dtype=column.values.dtype), nothing)
     if column.kind in "iu":
         low, high = int(known.min()), int(known.max())
+        if low < np.iinfo(np.int64).min or high > np.iinfo(np.uint64).max:  # of 128 bits
+            drawn = rng.integers(0, min(high - low, 2**63 - 1), size=m, endpoint=True)
+            return Column("i", np.array([low + n for n in drawn.tolist()], dtype=object), nothing)
         dtype = np.uint64 if high > np.iinfo(np.int64).max else np.int64
         whole = rng.integers(low, high, size=m, dtype=dtype, endpoint=True)
         return Column(whole.dtype.kind, whole, nothing)

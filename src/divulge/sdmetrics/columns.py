@@ -46,11 +46,11 @@ class Column:
     Parameters
     ----------
     kind
-        Letter of the dtype as numpy has it: b, i, u, f, M (datetime) or O; another letter for a dtype that SDMetrics
-        does not know.
+        Letter of the dtype as numpy has it: b, i, u, f, M (datetime), m (duration) or O; another letter for a dtype
+        that SDMetrics does not know.
     values
-        Shape (n_rows,): of dtype bool, int, uint, float or datetime64[ns], else object (also for a nullable dtype in
-        which something is missing).
+        Shape (n_rows,): of dtype bool, int, uint, float, timedelta64 or datetime64[ns], else object (also for a
+        nullable dtype in which something is missing, and for whole numbers that float64 and int64 do not hold).
     missing
         Shape (n_rows,), where it is known already.
     name
@@ -209,18 +209,18 @@ def column_of_values(name: str, values: Any) -> Column:
 
 
 def objects_of(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy of values as Python's objects, an instant as pandas' Timestamp where pandas is there."""
-    if values.dtype.kind != "M":
+    """Return a copy of values as Python's objects, instants and durations as pandas' where pandas is there."""
+    if values.dtype.kind not in "mM":
         return values.astype(object)
     try:
         import pandas as pd
     except ImportError:
-        return values.astype("datetime64[us]").astype(object)
+        return values.astype(f"{values.dtype.kind}8[us]").astype(object)
     return np.array(pd.Series(values).astype(object), dtype=object)
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    if values.dtype.kind in "fM":
+    if values.dtype.kind in "fmM":
         return np.asarray(np.isnan(values) if values.dtype.kind == "f" else np.isnat(values))
     if values.dtype != object:
         return np.zeros(len(values), dtype=bool)
@@ -291,13 +291,15 @@ def pandas_column(series: Any) -> Column:
         values = series.to_numpy()
         if kind == "M":
             values = values.astype("datetime64[ns]")
-        elif kind not in "biufO":
+        elif kind not in "biufmO":
             values = values.astype(object)
         return Column(kind, values)
     missing = series.isna().to_numpy(dtype=bool)
     if kind == "M":  # with a time zone: instants
         naive = series.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(dtype, "tz", None) else series
         return Column(kind, naive.to_numpy(dtype="datetime64[ns]"), missing)
+    if kind == "m":  # of Arrow
+        return Column(kind, series.astype(f"timedelta64[{dtype.pyarrow_dtype.unit}]").to_numpy(), missing)
     if kind in "biuf" and not missing.any() and getattr(dtype, "numpy_dtype", None) is not None:
         return Column(kind, series.to_numpy(dtype=dtype.numpy_dtype), missing)
     return Column(kind if kind in "biuf" else "O", series.to_numpy(dtype=object), missing)
@@ -312,7 +314,7 @@ def _from_polars(series: Any) -> Column:
         return Column("f", series.to_numpy().astype(np.float64, copy=False))
     if series.dtype.is_integer():
         if n_missing or str(series.dtype).endswith("128"):  # numpy has no missing integers, and none of 128 bits
-            return Column("f", series.cast(pl.Float64).to_numpy())
+            return _floats_or_objects(series)
         return Column("i" if series.dtype.is_signed_integer() else "u", series.to_numpy())
     if series.dtype == pl.Boolean and not n_missing:
         return Column("b", series.to_numpy().astype(bool, copy=False))
@@ -327,6 +329,17 @@ def _from_polars(series: Any) -> Column:
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
     return Column("O", values, series.is_null().to_numpy())
+
+
+def _floats_or_objects(series: Any) -> Column:
+    """Return whole numbers as floats, or as Python's where floats would not tell them apart."""
+    import polars as pl
+
+    if max((abs(v) for v in (series.min(), series.max()) if v is not None), default=0) <= 2**53:
+        return Column("f", series.cast(pl.Float64).to_numpy())
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return Column("i", values, series.is_null().to_numpy())
 
 
 def _coded(levels: Any, places: NDArray[np.integer[Any]]) -> CodedColumn:

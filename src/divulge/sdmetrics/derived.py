@@ -36,6 +36,8 @@ _SDTYPES: dict[Kind, str] = {
     "text": "text",
     "constant": "categorical",  # the correlation with a constant is undefined
 }
+_OF_TIME = (pl.Duration, pl.Time)
+"""Types that are numbers, as in all of divulge: microseconds, or nanoseconds since midnight."""
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
@@ -141,13 +143,14 @@ def _read(column: Column, given: Sequence[pl.Series]) -> tuple[str, list[pl.Seri
         return sdtype, [
             as_family(s, "datetime", False, settled.declared, settled.form(i)) for i, s in enumerate(values)
         ]
+    raw, unread = [s if s.dtype not in _OF_TIME else plain(s) for s in raw], raw
     if sdtype == "numerical" and not all(s.dtype.is_numeric() for s in raw):
         if not all(s.dtype.is_numeric() or s.dtype in TEXTS for s in raw):
             return "categorical", []
         numbers = [(s.cast(pl.String) if s.dtype in TEXTS else s).cast(pl.Float64, strict=False) for s in raw]
         whole = all(n.null_count() == s.null_count() for n, s in zip(numbers, raw, strict=True))
         return (sdtype, numbers) if whole else ("categorical", [])
-    return sdtype, []
+    return sdtype, raw if sdtype == "numerical" and any(s.dtype in _OF_TIME for s in unread) else []
 
 
 def _keys(schema: Schema) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.sdmetrics.columns import Column, Frame
+from divulge.sdmetrics.readings import as_numbers
 
 __all__ = ["binned", "filled"]
 
@@ -65,9 +66,12 @@ def _cut(values: NDArray[Any], edges: NDArray[np.float64], labels: NDArray[Any])
 
 def _numbers(name: Hashable, column: Column) -> NDArray[Any]:
     """Return the values as numbers: a missing datetime becomes the least whole number, as in SDMetrics."""
+    (column,) = as_numbers([column], shifted=False)
     values = column.values
     if column.kind == "M":
         return values.view(np.int64)
+    if column.kind == "m":
+        return np.where(column.missing, np.nan, values.view(np.int64))
     if values.dtype == np.bool_:
         return values.astype(np.int64)
     if values.dtype != object:

@@ -22,6 +22,7 @@ from divulge.kernels.neighbours.index import Index
 from divulge.kernels.runtime import has_loops
 from divulge.sdmetrics.columns import Column, Frame, equal_codes
 from divulge.sdmetrics.metadata import as_datetimes
+from divulge.sdmetrics.readings import as_numbers, hashable
 
 __all__ = ["in_seconds", "measured_columns", "numbers_of", "searched", "share_nearer"]
 
@@ -89,14 +90,25 @@ def measured_columns(entries: Mapping[Hashable, dict[str, Any]], frames: Sequenc
 
 def _values(name: Hashable, sdtype: str, parts: Sequence[Column]) -> tuple[str, list[_Part]]:
     if sdtype in ("categorical", "boolean"):
-        codes, _ = equal_codes(parts)
+        codes, _ = equal_codes([hashable(part) for part in parts])
         return "category", [_Part(_with_missing(c, p.missing), None) for c, p in zip(codes, parts, strict=True)]
+    parts = as_numbers(parts)
     kinds = {part.kind for part in parts}
-    if kinds == {"M"}:
-        return "time", [_Part(p.values.view(np.int64), _any(p.missing)) for p in parts]
-    if "M" in kinds:
-        raise TypeError(f"Column {name!r} holds instants in one table and numbers in another.")
+    if len(kinds) == 1 and kinds <= set("mM"):
+        return "time", [_Part(_nanoseconds(p), _any(p.missing)) for p in parts]
+    if kinds & set("mM"):
+        what = "instants" if "M" in kinds else "durations"
+        raise TypeError(f"Column {name!r} holds {what} in one table and numbers in another.")
     return "number", [_Part(numbers_of(name, part), _any(part.missing)) for part in parts]
+
+
+def _nanoseconds(column: Column) -> Ints:
+    """Return instants or durations as nanoseconds."""
+    unit = f"{column.dtype.kind}8"
+    values = column.values.astype(f"{unit}[ns]")
+    if not (values.astype(column.dtype) == column.values)[~column.missing].all():
+        raise OverflowError("A duration is longer than 64 bits of nanoseconds: 292 years.")
+    return values.view(np.int64)
 
 
 def _with_missing(codes: NDArray[np.int32], missing: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -110,7 +122,10 @@ def _any(missing: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
 
 
 def numbers_of(name: Hashable, column: Column) -> Values:
-    """Return numbers in their own dtype; truth values are 0 and 1, objects become floats."""
+    """Return numbers in their own dtype; truth values are 0 and 1, objects and durations become floats."""
+    (column,) = as_numbers([column], shifted=False)
+    if column.dtype.kind == "m":
+        return np.where(column.missing, np.nan, column.values.view(np.int64))
     if column.values.dtype != object:
         return column.values.astype(np.int8) if column.kind == "b" else column.values
     out = np.full(len(column), np.nan)

@@ -7,6 +7,7 @@ import datetime
 import numbers
 import sys
 from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from divulge.sdmetrics.columns import (
     pandas_column,
     unhashable,
 )
+from divulge.sdmetrics.readings import as_numbers, family_of, is_plain
 
 __all__ = [
     "Category",
@@ -30,8 +32,10 @@ __all__ = [
     "column_of",
     "columns_from",
     "counts_of",
+    "from_least",
     "known",
     "known_codes",
+    "number_pair",
     "numbers_of",
     "ordered_numbers",
     "pair_of",
@@ -143,8 +147,8 @@ def pair_of(real_data: Any, synthetic_data: Any) -> tuple[Column, Column]:
 
 
 def aligned(real: Column, synthetic: Column) -> tuple[Column, Column]:
-    """Return the columns with instants in one unit, the finer of the two."""
-    if real.dtype.kind != "M" or synthetic.dtype.kind != "M":
+    """Return the columns with instants or durations in one unit, the finer of the two."""
+    if real.dtype.kind != synthetic.dtype.kind or real.dtype.kind not in "mM":
         return real, synthetic
     if real.dtype == synthetic.dtype:
         return real, synthetic
@@ -262,19 +266,49 @@ def codes_of(columns: list[Column], *, missing_equal: bool = True) -> tuple[list
 def numbers_of(column: Column) -> NDArray[Any]:
     """Return the values that are not missing as numbers in their dtype, instants and durations as whole numbers.
 
+    Objects that are numbers become floats.
+
     Raises
     ------
     TypeError
         The column holds no numbers.
     """
+    values = _of_dtype(column)
+    if values is not None:
+        return values
+    (read,) = as_numbers([column], shifted=False)
+    if is_plain(read):
+        return numbers_of(read)
+    raise TypeError(f"{_called(column)} must be numbers or dates, and is of another dtype. hint: convert it.")
+
+
+def from_least(values: NDArray[Any], bounds: NDArray[Any], n_steps: int) -> NDArray[Any]:
+    """Return large whole numbers less the least of `bounds`, if float64 lacks so many steps in their range.
+
+    SDMetrics has no correlation of such numbers, which are one number to it, and no bins. Others come back as they are.
+    """
+    if bounds.dtype.kind not in "iu" or values.dtype.kind not in "iu" or not len(bounds):
+        return values
+    low, high = int(bounds.min()), int(bounds.max())
+    if low == high or max(abs(low), abs(high)) <= 2**53:
+        return values
+    ends = np.linspace(float(low), float(high), n_steps + 1)
+    if (np.diff(ends) > 0).all():
+        return values
+    return np.array([v - low for v in values.tolist()], dtype=np.float64)
+
+
+def _of_dtype(column: Column) -> NDArray[Any] | None:
+    """Return the numbers of a column whose dtype is one of numbers; None for others, and where they do not fit it."""
     values = known(column)
     if values.dtype.kind in "mM":
         return values.view(np.int64) if values.flags.c_contiguous else values.copy().view(np.int64)
     if values.dtype.kind in "biuf":
         return values
     if column.kind in "biuf":
-        return values.astype({"b": bool, "i": np.int64, "u": np.uint64, "f": np.float64}[column.kind])
-    raise TypeError(f"{_called(column)} must be numbers or dates, and is of another dtype. hint: convert it.")
+        with suppress(OverflowError):
+            return values.astype({"b": bool, "i": np.int64, "u": np.uint64, "f": np.float64}[column.kind])
+    return None
 
 
 def ordered_numbers(column: Column) -> NDArray[Any]:
@@ -288,11 +322,25 @@ def ordered_numbers(column: Column) -> NDArray[Any]:
     if column.kind != "O":
         return numbers_of(column)
     values = known(column).tolist()
-    if all(isinstance(v, numbers.Number) and not isinstance(v, complex) for v in values):
-        return np.array([float(v) for v in values])
+    if not values:
+        return np.array([])
+    if family_of([column]):
+        return numbers_of(column)
     if all(isinstance(v, datetime.date) and getattr(v, "tzinfo", None) is None for v in values):
         return np.array(values, dtype="datetime64[us]").view(np.int64)
     raise TypeError(f"{_called(column)} holds objects that are not all numbers or dates. hint: convert it.")
+
+
+def number_pair(real: Column, synthetic: Column) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return `ordered_numbers` of both columns with one origin: what they are without it has no meaning.
+
+    Raises
+    ------
+    TypeError
+        As `ordered_numbers`.
+    """
+    first, second = as_numbers([real, synthetic])
+    return ordered_numbers(first), ordered_numbers(second)
 
 
 def sortable(real: Column, synthetic: Column) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -303,8 +351,11 @@ def sortable(real: Column, synthetic: Column) -> tuple[NDArray[Any], NDArray[Any
     TypeError
         The values of a column cannot be ordered.
     """
-    if all(c.kind in "biufmM" for c in (real, synthetic)):
-        return numbers_of(real), numbers_of(synthetic)
+    if family_of([real, synthetic]) in ("duration", "time", "period"):
+        real, synthetic = as_numbers([real, synthetic])
+    first, second = _of_dtype(real), _of_dtype(synthetic)
+    if first is not None and second is not None:
+        return first, second
     first, second = known(real), known(synthetic)
     try:
         ranks = np.unique(np.concatenate([first.astype(object), second.astype(object)]), return_inverse=True)[1]

@@ -20,6 +20,7 @@ from divulge.sdmetrics.attackers import (
 )
 from divulge.sdmetrics.columns import Column, Frame, first_table, frame_of, same_dtype
 from divulge.sdmetrics.fields import NUMERICAL, attack_tables, settings_of
+from divulge.sdmetrics.readings import as_numbers
 from divulge.sdmetrics.univariate import BLOCK, Distribution, choose_distribution
 
 __all__ = [
@@ -46,6 +47,9 @@ def _numbers(column: Column, name: Hashable) -> NDArray[Any]:
     ValueError
         A value is no number.
     """
+    (column,) = as_numbers([column], shifted=False)
+    if column.dtype.kind == "m":
+        return np.where(column.missing, np.nan, column.values.view(np.int64))
     if column.values.dtype.kind not in "OM":
         return column.values
     try:

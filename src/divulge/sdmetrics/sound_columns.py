@@ -23,6 +23,7 @@ from divulge.measures.result import FidelityResult, FreshSample
 from divulge.measures.validity import validity
 from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.inputs import codes_of, column_of, ordered_numbers, two_columns
+from divulge.sdmetrics.readings import as_numbers
 
 __all__ = [
     "boundary_adherence_sound",
@@ -106,11 +107,19 @@ def _case(tables: Sequence[Sequence[Column]], kinds: Sequence[str]) -> Case:
 def pooled_numbers(columns: Sequence[Column]) -> list[pl.Series]:
     """Return the numbers of a column in each table, null where one is missing."""
     out = []
-    for column in columns:
+    for column in as_numbers([_with_digits(column) for column in columns]):
         values = np.full(len(column.missing), np.nan)
         values[~column.missing] = ordered_numbers(column)
         out.append(pl.Series(values).fill_nan(None))
     return out
+
+
+def _with_digits(column: Column) -> Column:
+    """Return whole numbers that float64 does not hold as objects, which are read less the smallest."""
+    values = column.values
+    if values.dtype.kind not in "iu" or not len(values) or max(-int(values.min()), int(values.max())) <= 2**53:
+        return column
+    return Column("O", column.values.astype(object), column.missing, column.name)
 
 
 def pooled_codes(columns: Sequence[Column]) -> list[pl.Series]:

@@ -16,7 +16,8 @@ from divulge.measures import column_pairs as measures
 from divulge.measures.column_shapes import frequencies
 from divulge.sdmetrics.columns import Column, drawn_rows
 from divulge.sdmetrics.errors import ConstantInputError, IncomputableMetricError
-from divulge.sdmetrics.inputs import codes_of, known, known_codes, numbers_of, sortable, two_columns
+from divulge.sdmetrics.inputs import codes_of, from_least, known, known_codes, numbers_of, sortable, two_columns
+from divulge.sdmetrics.readings import as_numbers
 
 __all__ = ["contingency_similarity", "continuous_divergence", "correlation_similarity", "discrete_divergence"]
 
@@ -83,14 +84,18 @@ def _complete(pair: Pair) -> Pair:
 
 
 def _pearson(pair: Pair) -> float:
-    x, y = (numbers_of(c) for c in _complete(pair))
+    x, y = (_apart(numbers_of(as_numbers([c])[0])) for c in _complete(pair))
     if len(x) < 2:
         raise ValueError("CorrelationSimilarity: there are fewer than 2 rows in which both columns have a value.")
     return measures.pearson(x, y)
 
 
+def _apart(values: NDArray[Any]) -> NDArray[Any]:
+    return from_least(values, values, 1)
+
+
 def _spearman(pair: Pair) -> float:
-    x, y = (sortable(c, c.take(np.zeros(len(c), dtype=bool)))[0] for c in _complete(pair))
+    x, y = (_apart(sortable(c, c.take(np.zeros(len(c), dtype=bool)))[0]) for c in _complete(pair))
     return measures.spearman(x, y)
 
 
@@ -159,9 +164,12 @@ def _binned(real: Column, synthetic: Column, n_bins: int) -> tuple[list[NDArray[
     for column in (real, synthetic):
         if column.values.dtype.kind in "mM":
             raise TypeError(f"Column {column.name!r} holds dates. hint: convert them to numbers, .astype('int64').")
+    real, synthetic = as_numbers([real, synthetic])
     first, second = (_as_floats(c) for c in (real, synthetic))
+    bounds = _bounds(real)
+    first, second, bounds = (from_least(values, bounds, n_bins) for values in (first, second, bounds))
     with np.errstate(all="ignore"):
-        edges = np.histogram_bin_edges(_bounds(real), bins=n_bins)
+        edges = np.histogram_bin_edges(bounds, bins=n_bins)
     edges[0], edges[-1] = -np.inf, np.inf
     return [np.digitize(values, edges) for values in (first, second)], n_bins + 2
 
@@ -220,7 +228,8 @@ def _occupied(rows: Sequence[Sequence[NDArray[Any]]], sizes: Sequence[int]) -> t
 
 def continuous_divergence(real_data: Any, synthetic_data: Any) -> Breakdown:
     """Return the breakdown of ContinuousKLDivergence; the tables of the caller stay as they are."""
-    _, real, synthetic = _pairs(real_data, synthetic_data)
+    _, *pairs = _pairs(real_data, synthetic_data)
+    real, synthetic = zip(*(as_numbers(own, shifted=False) for own in zip(*pairs, strict=True)), strict=True)
     with np.errstate(all="ignore"):
         expected, x_edges, y_edges = np.histogram2d(_filled(real[0]), _filled(real[1]))
         observed, _, _ = np.histogram2d(_filled(synthetic[0]), _filled(synthetic[1]), bins=[x_edges, y_edges])

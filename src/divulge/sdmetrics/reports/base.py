@@ -17,7 +17,7 @@ from divulge.report.policy_model import Condition
 from divulge.sdmetrics.plot import plotted
 from divulge.sdmetrics.plot_shapes import Picture
 from divulge.sdmetrics.reports import saving
-from divulge.sdmetrics.reports.content import Content, Shown, of_table
+from divulge.sdmetrics.reports.content import Content, Shown, of_table, without_score
 from divulge.sdmetrics.reports.counted_inputs import Progress, counted_table, described
 from divulge.sdmetrics.reports.details import Row, as_frame, mean_score
 from divulge.sdmetrics.reports.figures import picture_of
@@ -34,6 +34,7 @@ SDMETRICS = "0.32.0"
 _ONE_TABLE = "This property does not apply to single-table data."
 _NO_CONSTRAINTS = "No constraints were provided."
 _CONSTRAINTS = "Constraint Validity"
+_WITHOUT_SCORE = "columns_without_score"
 _OF_ALL_TABLES = ("Data Structure", _CONSTRAINTS)
 
 
@@ -59,6 +60,7 @@ class Report:
             "divulge_version": __version__,
         }
         self._score = float("nan")
+        self._without_score: list[dict[str, str]] = []
         self._rows: dict[str, list[Row]] = {}
         self._inputs: Inputs | None = None
 
@@ -185,6 +187,8 @@ class Report:
             rows = each.rows(inputs)
             self._rows[each.name] = rows
             scores.append(mean_score(rows))
+            if i == 0:  # the property of single columns
+                self._without_score = without_score(inputs.tables, rows)
             print_(_bar(start, each.n_steps(inputs), time.perf_counter() - then))
             print_(f"{each.name} Score: {round(scores[-1] * 100, 2)}%\n\n")
         self._score = mean_score([{"Score": score} for score in scores])
@@ -246,7 +250,7 @@ class Report:
         columns = {p.name: p.columns for p in self._properties}
         shown = [Shown(name, score, columns[name], self._rows.get(name, [])) for name, score in self.scores().items()]
         thresholds = (self.real_correlation_threshold, self.real_association_threshold)
-        return Content(self.get_info(), self.table_names, self._score, shown, thresholds)
+        return Content(self._whole_info(), self.table_names, self._score, shown, thresholds)
 
     def get_details(self, property_name: str, table_name: str | None = None) -> Any:
         """Return a pandas frame with the score of each column, pair, table or relation.
@@ -307,6 +311,11 @@ class Report:
         """Return kind and date of the report, versions, numbers of tables and rows, and the seconds that it took."""
         return deepcopy(self.report_info)
 
+    def _whole_info(self) -> dict[str, Any]:
+        """Return what SDMetrics does not tell, too: the columns that have no score."""
+        apart = {_WITHOUT_SCORE: self._without_score} if self._without_score else {}
+        return self.get_info() | deepcopy(apart)
+
     def _property(self, name: str) -> Property:
         found = next((p for p in self._properties if p.name == name), None)
         if found is None:
@@ -335,7 +344,7 @@ class Report:
         thresholds = [self.real_correlation_threshold, self.real_association_threshold]
         saving.write(
             filepath,
-            saving.Saved(self.report_info, self.table_names, thresholds, self._score, self._rows),
+            saving.Saved(self._whole_info(), self.table_names, thresholds, self._score, self._rows),
         )
 
     def to_html(self, path: str | Path | None = None, rules: Sequence[Condition] = ()) -> str:
@@ -363,6 +372,9 @@ class Report:
         """
         saved = saving.read(filepath, {p.name: p.columns for p in cls._properties}, cls.__name__)
         report = cls()
+        found = saved.info.pop(_WITHOUT_SCORE, [])
+        if isinstance(found, list):
+            report._without_score = [r for r in found if isinstance(r, dict) and {*r} == {"Table", "Column", "Reason"}]
         report.report_info, report.table_names = saved.info, saved.tables
         report.real_correlation_threshold, report.real_association_threshold = saved.thresholds
         report._score, report._rows, report.is_generated = saved.score, saved.details, True

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
 from divulge.sdmetrics.reports.details import MEETS, Row
+from divulge.sdmetrics.reports.tables import COMPARED, TableData
 
-__all__ = ["ABOUT", "Content", "Shown", "of_table"]
+__all__ = ["ABOUT", "Content", "Shown", "of_table", "without_score"]
 
 ABOUT = {
     "Column Shapes": "How alike the distributions of each column are. KSComplement is 1 - the largest difference of "
@@ -27,6 +28,9 @@ ABOUT = {
     "Constraint Validity": "The share of synthetic rows that keep each constraint.",
 }
 """What each property measures."""
+
+
+_REASONS = {"id": "identifier", "text": "free text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +93,54 @@ class Content:
         found = self.info[f"num_rows_{side}_data"]
         return sum(found.values()) if isinstance(found, dict) else int(found)
 
+    def without_score(self) -> list[tuple[str, list[str]]]:
+        """Return the columns without a score, by the reason: names, with their table where there are several."""
+        found: dict[str, list[str]] = {}
+        for row in self.info.get("columns_without_score", []):
+            name = row["Column"] if len(self.tables) == 1 else f"{row['Table']}: {row['Column']}"
+            found.setdefault(row["Reason"], []).append(name)
+        return list(found.items())
+
     def errors(self) -> list[tuple[str, int]]:
         """Return each kind of error with the number of scores that it prevented, the most frequent first."""
         found = Counter(str(r["Error"]) for p in self.properties for r in p.rows if r.get("Error") is not None)
         return found.most_common()
+
+
+def without_score(tables: Mapping[str, TableData], rows: Sequence[Row]) -> list[dict[str, str]]:
+    """Return the columns of which no row tells a score: their tables, their names and why.
+
+    Parameters
+    ----------
+    tables
+        All tables.
+    rows
+        Details of the property of single columns.
+    """
+    told = {(row["Table"], name) for row in rows for name in _names(row["Column"])}
+    columns = [
+        (name, table, column)
+        for name, table in tables.items()
+        for column in dict.fromkeys([*table.entries, *table.sides[0], *table.sides[1]])
+    ]
+    return [
+        {"Table": name, "Column": str(column), "Reason": _reason(table, column)}
+        for name, table, column in columns
+        if (name, column) not in told
+    ]
+
+
+def _names(column: Any) -> list[Hashable]:
+    return column if isinstance(column, list) else [column]  # a key of several columns
+
+
+def _reason(table: TableData, column: Hashable) -> str:
+    if column not in table.entries:
+        return "not in the metadata"
+    sdtype = str(table.entries[column].get("sdtype"))
+    if sdtype in COMPARED:
+        return "orders a sequence"
+    return _REASONS.get(sdtype, f"sdtype {sdtype}, which has no metric")
 
 
 def of_table(row: Row, table: str) -> bool:

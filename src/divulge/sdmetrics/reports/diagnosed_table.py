@@ -89,18 +89,7 @@ class DiagnosedSide:
             return KeyPart(inner)
         if raw.is_float():
             return None if raw == pl.Float32 and self.codes else KeyPart(inner, self.codes)
-        whole = raw.is_integer() and kind.is_integer()
-        return KeyPart(inner, self.codes, self._is_float(name)) if whole else None
-
-    def _is_float(self, name: str) -> bool:
-        """Return whether whole numbers become floats, since one is missing, and large ones may be equal then."""
-        if str(self.types[name]).endswith("128"):  # numpy has none of so many bits
-            return True
-        numbers = self.counting.numbers(self.table.names[name], self.codes)
-        if numbers is None:  # few bits
-            return False
-        spread = numbers.spread()
-        return bool(spread.n < self.table.n_rows and max(abs(spread.low), abs(spread.high)) >= EXACT)
+        return KeyPart(inner, self.codes) if raw.is_integer() and kind.is_integer() else None
 
     def texts(self, name: str) -> Iterator[tuple[NDArray[Any], Ints]]:
         """Yield the texts of a column in parts, and rows with each.
@@ -116,18 +105,20 @@ class DiagnosedSide:
             columns, n = self.combinations([name])
             yield as_text(columns[name]), n
             return
-        gaps = kind.is_integer() and (str(kind).endswith("128") or self._has_gaps(name))
+        gaps = kind.is_integer() and self._are_floats(name)
         for part in self.counting.raw(inner):
             values = without_missing(part, self.missing)
             counted = (values.cast(pl.Float64) if gaps else values).alias("value").value_counts(name="n")
             yield as_text(column_of_values(name, counted["value"])), counted["n"].cast(pl.Int64).to_numpy()
 
-    def _has_gaps(self, name: str) -> bool:
-        """Return whether a value of a column of whole numbers is missing; the others are floats then."""
+    def _are_floats(self, name: str) -> bool:
+        """Return whether whole numbers are floats in memory: one is missing or they have 128 bits, and none is long."""
         numbers = self.counting.numbers(self.table.names[name], self.codes)
         if numbers is None:  # few bits
             return bool(self.values(name)[0].null_count())
-        return numbers.spread().n < self.table.n_rows
+        spread = numbers.spread()
+        gaps = spread.n < self.table.n_rows or str(self.types[name]).endswith("128")
+        return gaps and not max(abs(spread.low), abs(spread.high)) > EXACT
 
 
 class DiagnosedTable(TableData):

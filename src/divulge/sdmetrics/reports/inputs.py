@@ -118,6 +118,7 @@ def check_same_columns(table: TableData) -> None:
     ours = set(table.sides[0]) | set(table.sides[1])
     apart = ours ^ set(table.entries)
     if apart:
+        apart |= set(table.entries) - (set(table.sides[0]) & set(table.sides[1]))
         raise ValueError(
             "The metadata does not match the data. The following columns are missing in the real/synthetic data or in "
             f"the metadata: {', '.join(sorted(map(str, apart)))}"

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.sdmetrics.columns import Column
-from divulge.sdmetrics.inputs import numbers_of
+from divulge.sdmetrics.inputs import from_least, numbers_of
 from divulge.sdmetrics.metadata import as_datetimes
+from divulge.sdmetrics.readings import as_numbers
 from divulge.sdmetrics.reports.details import described
 from divulge.sdmetrics.reports.tables import CONTINUOUS, Coded, TableData
 
@@ -64,8 +65,10 @@ class Prepared:
         real, synthetic = self.table.pair(name)
         if sdtype(self.table, name) == "datetime":
             entry = self.table.entries[name]
-            real, synthetic = (_as_numbers(as_datetimes(name, c, entry), name) for c in (real, synthetic))
-        return real, synthetic
+            real, synthetic = (as_datetimes(name, c, entry) for c in (real, synthetic))
+        else:
+            real, synthetic = as_numbers([real, synthetic])
+        return _without_unit(real, name), _without_unit(synthetic, name)
 
     def _bins(self, name: Hashable) -> Coded:
         """As released, each table has bins of its own range, so that a shifted and stretched column looks the same."""
@@ -84,7 +87,10 @@ def _kept(cache: dict[Hashable, _Kept | Failed], name: Hashable, make: Callable[
     return kept
 
 
-def _as_numbers(column: Column, name: Hashable) -> Column:
+def _without_unit(column: Column, name: Hashable) -> Column:
+    """Return instants and durations as numbers."""
+    if column.dtype.kind not in "mM":
+        return column
     numbers = numbers_of(column)
     if not column.has_missing:
         return Column("i", numbers, name=name)
@@ -98,6 +104,7 @@ def _binned(column: Column) -> NDArray[Any]:
     values = numbers_of(column)
     if values.dtype.kind == "b":
         values = values.astype(np.uint8)
+    values = from_least(values, values, _BINS)
     with np.errstate(all="ignore"):
         edges = np.histogram_bin_edges(values, bins=_BINS)
     codes = bins_of(values, edges)

@@ -40,6 +40,10 @@ def _parts(content: Content) -> Iterator[Any]:
     lowest = _lowest(content)
     if lowest.row_count:
         yield lowest
+    for reason, names in content.without_score():
+        more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+        listed = ", ".join(clean(brief(name, _LABEL)) for name in names[:_SHOWN])
+        yield Text(f"Without a score, {reason}: {listed}{more}.")
     for error, n in content.errors()[:_ERRORS]:
         yield Text(f"! {n:,} without a score: {clean(brief(error, 200))}", style="yellow")
 

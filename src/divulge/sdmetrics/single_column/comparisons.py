@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import datetime
+import math
 import sys
 import warnings
 from collections.abc import Collection
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,7 +18,7 @@ from numpy.typing import NDArray
 
 from divulge.measures import column_shapes, coverage, validity
 from divulge.measures.rules import combined
-from divulge.sdmetrics.columns import Column, Frame, frame_of
+from divulge.sdmetrics.columns import Column, Frame, frame_of, objects_of
 from divulge.sdmetrics.errors import IncomputableMetricError
 from divulge.sdmetrics.inputs import (
     Category,
@@ -25,10 +28,13 @@ from divulge.sdmetrics.inputs import (
     counts_of,
     known,
     known_codes,
+    number_pair,
+    numbers_of,
     ordered_numbers,
     pair_of,
     sortable,
 )
+from divulge.sdmetrics.readings import as_numbers, family_of, hashable, is_plain
 from divulge.sdmetrics.warnings import ConstantInputWarning
 
 __all__ = [
@@ -78,10 +84,10 @@ def ks_of_numbers(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
 
 
 def _numbers_of_pair(real_data: Any, synthetic_data: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the values of two columns that are not missing as numbers; a `TypeError` for columns of objects."""
+    """Return the values of two columns that are not missing as numbers; a `TypeError` for objects that are none."""
     real, synthetic = pair_of(real_data, synthetic_data)
     for column in (real, synthetic):
-        if column.kind not in "biufmMCS":
+        if column.kind not in "biufmMCS" and not family_of([real, synthetic]):
             raise TypeError("Expected numeric dtype, got object instead. hint: convert the column to numbers or dates.")
     return sortable(real, synthetic)
 
@@ -121,11 +127,40 @@ def statistic_similarity(real_data: Any, synthetic_data: Any, statistic: str = "
         return {"score": float("nan")}
     if statistic not in column_shapes.STATISTICS:
         raise ValueError(f"requested statistic {statistic} is not valid. Please choose either mean, std, or median.")
-    if {real.kind, synthetic.kind} & set("bCSm"):
-        raise TypeError("StatisticSimilarity: the columns must be numbers or dates. hint: convert them.")
-    values = ordered_numbers(real), ordered_numbers(synthetic)
-    score, ours, theirs = column_shapes.statistic_similarity(*values, statistic)
+    _check_numbers("StatisticSimilarity", real, synthetic)
+    read = as_numbers([real, synthetic], shifted=False)
+    if read[0].dtype.kind == "m":
+        return _of_durations(read[0], read[1], statistic)
+    first, second = _exact_numbers(real), _exact_numbers(synthetic)
+    score, ours, theirs = column_shapes.statistic_similarity(first, second, statistic)
     return {"real": ours, "synthetic": theirs, "score": score}
+
+
+def _of_durations(real: Column, synthetic: Column, statistic: str) -> Breakdown:
+    """Return the breakdown of StatisticSimilarity of durations; as released, a statistic is cut to their unit."""
+    values = [numbers_of(c) for c in (real, synthetic)]
+    _, *found = column_shapes.statistic_similarity(values[0], values[1], statistic)
+    if any(math.isnan(v) for v in found):
+        return {"real": float("nan"), "synthetic": float("nan"), "score": float("nan")}
+    ours, theirs = map(int, found)
+    score = 1 - abs(ours - theirs) / int(np.ptp(values[0]))
+    told = objects_of(np.array([ours, theirs]).astype(real.dtype))
+    return {"real": told[0], "synthetic": told[1], "score": max(score, 0.0)}
+
+
+def _exact_numbers(column: Column) -> NDArray[Any]:
+    """Return numbers; whole numbers and decimals of Python as they are, so that sums and ranges of long ones hold."""
+    values = known(column)
+    if values.dtype == object and any(all(isinstance(v, kind) for v in values) for kind in (int, Decimal)):
+        return values
+    found = ordered_numbers(column)
+    return found.astype(np.int64) if found.dtype.kind == "b" else found
+
+
+def _check_numbers(metric: str, real: Column, synthetic: Column) -> None:
+    """Raise a `TypeError` for text, categories of other things than numbers, and a real column of truth values."""
+    if real.kind == "b" or any(c.kind in "CS" and family_of([c]) is None for c in (real, synthetic)):
+        raise TypeError(f"{metric}: the columns must be numbers or dates. hint: convert them.")
 
 
 def _is_constant(column: Column) -> bool:
@@ -154,6 +189,8 @@ def boundary_share(
     real, synthetic = aligned(real, synthetic)
     nullable = bool(real.missing.any()) if range_is_nullable is None else bool(range_is_nullable)
     total = _n_rows(~synthetic.missing, counts) if nullable else _n_rows(np.ones(len(synthetic), dtype=bool), counts)
+    if family_of([real, synthetic]) in ("duration", "time", "period"):
+        real, synthetic = as_numbers([real, synthetic])
     low, high = (_limit(v, real) for v in (range_min, range_max))
     values, bounds = _ordered(real, synthetic)
     low, high = _with_ends(bounds, low, high)
@@ -189,8 +226,10 @@ def _with_ends(bounds: NDArray[Any], low: Any, high: Any) -> tuple[Any, Any]:
 
 def _ordered(real: Column, synthetic: Column) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the numbers of the synthetic and of the real column; text is compared by the alphabet."""
-    if "C" in (real.kind, synthetic.kind):
+    if any(c.kind == "C" and family_of([c]) is None for c in (real, synthetic)):
         raise TypeError(_NO_TOP)
+    if not all(is_plain(c) for c in (real, synthetic)) and family_of([real, synthetic]) == "number":
+        return known(synthetic), known(real)  # objects are compared exactly
     if all(_is_text(c) for c in (real, synthetic)):
         bounds, values = sortable(real, synthetic)
     else:
@@ -204,6 +243,8 @@ def _is_text(column: Column) -> bool:
 
 def _limit(value: Any, column: Column) -> Any:
     """Return a limit as a number of the column; None for None."""
+    if column.dtype.kind == "m" and isinstance(value, (datetime.timedelta, np.timedelta64)):
+        return np.timedelta64(value).astype(column.dtype).view(np.int64)
     if value is None or column.values.dtype.kind != "M":
         return value
     try:
@@ -256,9 +297,8 @@ def range_coverage(real_data: Any, synthetic_data: Any) -> Breakdown:
     real, synthetic = pair_of(real_data, synthetic_data)
     if _is_constant(real) and real.kind not in "C":
         return {"score": float("nan")}
-    if {real.kind, synthetic.kind} & set("bCS"):
-        raise TypeError("RangeCoverage: the columns must be numbers or dates. hint: convert them.")
-    return {"score": coverage.range_coverage(*map(ordered_numbers, (real, synthetic)))}
+    _check_numbers("RangeCoverage", real, synthetic)
+    return {"score": coverage.range_coverage(*number_pair(real, synthetic))}
 
 
 def missing_value_similarity(real_data: Any, synthetic_data: Any) -> Breakdown:
@@ -297,7 +337,7 @@ def key_columns(data: Any, role: str) -> list[Column]:
         return list(data.columns.values())
     if hasattr(data, "columns"):
         return list(frame_of(data, role).columns.values())
-    return [column_of(data, role)]
+    return [hashable(column_of(data, role))]
 
 
 def key_codes(tables: list[list[Column]]) -> list[NDArray[Any]]:

@@ -13,29 +13,28 @@ from numpy.typing import NDArray
 from divulge.measures.spread import outlier_coverage, smoothness_similarity
 from divulge.sdmetrics import sound_scores
 from divulge.sdmetrics.base import SingleColumnMetric
-from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.computed import computed_by
-from divulge.sdmetrics.inputs import ordered_numbers, pair_of
+from divulge.sdmetrics.inputs import number_pair, pair_of
 
 __all__ = ["OutlierCoverage", "SmoothnessSimilarity"]
 
 
 def outliers(real_data: Any, synthetic_data: Any) -> dict[str, Any]:
     """Return the breakdown of OutlierCoverage."""
-    score, real, synthetic = outlier_coverage(*(_numbers(c) for c in pair_of(real_data, synthetic_data)))
+    score, real, synthetic = outlier_coverage(*_numbers(real_data, synthetic_data))
     return {"score": score, "real": real, "synthetic": synthetic}
 
 
 def smoothness(real_data: Any, synthetic_data: Any) -> dict[str, Any]:
     """Return the breakdown of SmoothnessSimilarity."""
-    score, real, synthetic = smoothness_similarity(*(_numbers(c) for c in pair_of(real_data, synthetic_data)))
+    score, real, synthetic = smoothness_similarity(*_numbers(real_data, synthetic_data))
     return {"score": score, "real": real, "synthetic": synthetic}
 
 
-def _numbers(column: Column) -> NDArray[np.float64]:
-    """Return the numbers or dates that are there and finite, as floats."""
-    found = ordered_numbers(column).astype(np.float64)
-    return found[np.isfinite(found)]
+def _numbers(real_data: Any, synthetic_data: Any) -> list[NDArray[np.float64]]:
+    """Return the numbers or dates of both columns that are there and finite, as floats."""
+    found = [values.astype(np.float64) for values in number_pair(*pair_of(real_data, synthetic_data))]
+    return [values[np.isfinite(values)] for values in found]
 
 
 @computed_by(outliers, sound=sound_scores.of_numbers(outliers))

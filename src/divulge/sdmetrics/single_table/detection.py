@@ -77,7 +77,7 @@ class DetectionMetric(SingleTableMetric):
         real, synthetic = frame_of(real_data, "real_data"), frame_of(synthetic_data, "synthetic_data")
         real, synthetic, entries = checked_pair(real, synthetic, chosen)
         real, synthetic = (_compared(table, {**(chosen or {}), "columns": entries}) for table in (real, synthetic))
-        features, state = Features(real), np.random.RandomState(seed)
+        features, state = Features(real, synthetic), np.random.RandomState(seed)
         rows = features.of(real), features.of(synthetic)
         predict: Callable[..., Any] = cls._fit_predict
         if "state" in inspect.signature(predict).parameters:

@@ -139,7 +139,7 @@ class MLEfficacyMetric(SingleTableMetric):
         labels = set(taught.tolist())
         if len(labels) == 1:
             return np.full(len(test), labels.pop())
-        features = Features(train)
+        features = Features(train, test)
         rows = [features.of(t) for t in (train, test)]
         for r in rows:
             r[np.isinf(r)] = np.nan

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from divulge.sdmetrics.columns import Column, Frame
 from divulge.sdmetrics.inputs import known
+from divulge.sdmetrics.readings import as_numbers, family_of
 
 __all__ = ["Features"]
 
@@ -28,11 +29,13 @@ class Features:
     ----------
     table
         The table that decides means and categories.
+    asked
+        The table whose numbers are asked for, too.
     """
 
-    def __init__(self, table: Frame) -> None:
+    def __init__(self, table: Frame, asked: Frame) -> None:
         self._columns: dict[Hashable, tuple[bool, Callable[[Column], Floats]]] = {
-            name: _fitted(column) for name, column in table.columns.items()
+            name: _fitted(column, asked[name]) for name, column in table.columns.items()
         }
 
     def of(self, table: Frame) -> Floats:
@@ -48,10 +51,10 @@ class Features:
         return np.hstack([np.empty((len(table), 0)), *blocks])
 
 
-def _fitted(column: Column) -> tuple[bool, Callable[[Column], Floats]]:
+def _fitted(column: Column, asked: Column) -> tuple[bool, Callable[[Column], Floats]]:
     """Return whether the column is categories, and the function that gives its numbers."""
     kind = _kind(column)
-    if kind == "O":
+    if kind == "O" and not _refused_as_categories(column, asked):
         return True, _one_hot(column)
     values = _as_floats(column)
     there = values[~np.isnan(values)]
@@ -66,9 +69,16 @@ def _fitted(column: Column) -> tuple[bool, Callable[[Column], Floats]]:
     return False, numbers_of
 
 
+def _refused_as_categories(column: Column, asked: Column) -> bool:
+    """Return whether decimals, times or periods are numbers, as the other table has some that this one lacks."""
+    if family_of([column, asked]) is None:
+        return False
+    return not set(known(asked).tolist()) <= set(known(column).tolist())
+
+
 def _kind(column: Column) -> str:
     """Return i for numbers and dates, b for truth values, O for anything else; objects by what they hold."""
-    if column.kind in "iufM":
+    if column.kind in "iufmM":
         return "i"
     if column.kind == "b":
         return "b"
@@ -81,7 +91,10 @@ def _kind(column: Column) -> str:
 
 
 def _as_floats(column: Column) -> Floats:
+    (column,) = as_numbers([column], shifted=False)
     full = np.full(len(column), np.nan)
+    if column.dtype.kind == "m":  # as released, a missing duration is the least of all
+        return column.values.view(np.int64).astype(np.float64)
     values = known(column)
     if values.dtype.kind == "M":
         values = values.astype(values.dtype).view(np.int64)

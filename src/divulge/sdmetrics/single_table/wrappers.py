@@ -190,7 +190,9 @@ def _order(name: Any) -> tuple[str, Any]:
 
 
 def _plain(column: Column) -> Column:
-    """Return the column with the dtype of its array: a nullable dtype with gaps is objects."""
+    """Return the column with the dtype of its array in pandas: numbers of a nullable dtype with gaps are floats."""
+    if column.kind in "iuf" and any(v.__class__.__name__ == "NAType" for v in column.values[column.missing][:1]):
+        return Column("f", np.where(column.missing, np.nan, column.values).astype(np.float64), name=column.name)
     return Column("O", column.values, column.missing, column.name) if column.values.dtype == object else column
 
 

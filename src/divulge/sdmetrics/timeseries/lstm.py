@@ -99,7 +99,7 @@ def _encoder(name: Hashable, column: Column) -> Callable[[Column], Floats]:
     kind = column.kind
     if kind == "O":
         kind = _kind_of_objects(column)
-    if kind in "iufM":
+    if kind in "iufmM":
         mean = float(np.nanmean(_as_floats(column))) if (~column.missing).any() else 0.0
         return lambda other: _filled(other, mean)
     if kind == "b":
@@ -121,7 +121,7 @@ def _as_floats(column: Column) -> Floats:
     values = np.full(len(column), np.nan)
     present = ~column.missing
     own = column.values[present]
-    values[present] = own.view(np.int64) if own.dtype.kind == "M" else own.astype(np.float64)
+    values[present] = own.view(np.int64) if own.dtype.kind in "mM" else own.astype(np.float64)
     return values
 
 
