@@ -289,7 +289,7 @@ def made(monkeypatch):
 @pytest.mark.slow
 def test_a_run_makes_no_ruler_index_order_or_hash_twice(made, monkeypatch, tmp_path):
     """With a folder of finished tests, which needs the hashes of the tables before the report does."""
-    columns = import_module("divulge.tables.frames").PooledColumn
+    columns = import_module("divulge.tables.pooled_columns").PooledColumn
     asked, plain = Counter(), columns.numbers
     monkeypatch.setattr(columns, "numbers", lambda self: asked.update([self.name]) or plain(self))
     rng = np.random.default_rng(3)

@@ -68,6 +68,42 @@ def _texts(form: str) -> Any:
     return lambda r, n: [_day(r).strftime(form) for _ in range(n)]
 
 
+AMOUNTS = (
+    "{:.2f}", "{:,.2f}", "${:,.2f}", "{:,.0f}", "({:,.2f})", "{:.2f}-", "{:.2f} %", "EUR {:.2f}", "{:.1f}k", "{:.3e}",
+    " {:.2f} ", "\u2212{:.2f}", "{:.2f} kg", "\u20ac{:,.2f}", "{:,.2f} USD", "+{:.1f}", "{:09.2f}", "{:.0f}.", "#{:.0f}",
+)  # fmt: skip
+DAYS = (
+    "%d.%m.%Y", "%m/%d/%y", "%d %b %Y", "%B %d, %Y", "%Y-%jT%H", "%Y%m%d", "%d-%b-%y %I:%M %p", "%Y-%m-%d %H:%M:%S-05:00",
+    "%A, %d %B %Y", "%Y-%m", "%b %Y", "%d/%m/%Y 25:00",
+)  # fmt: skip
+SPANS = (
+    "{h:02}:{m:02}:{s:02}",
+    "{h}:{m:02}",
+    "{d} days {h:02}:{m:02}:{s:02}",
+    "P{d}DT{h}H{m}M",
+    "-1 days +{h:02}:00:00",
+)
+ABSENT = ("?", "-", "NA", "N/A", "nan", "NULL", "unknown", ".", "0000-00-00", " ", "<5", "soon")
+
+
+def _written(r: random.Random, n: int) -> list[Any]:
+    """Return numbers, dates or times in one of the ways in which tables write them, or two, and texts for missing."""
+    kind, german, blank = r.randrange(3), r.random() < 0.3, r.choice([",", " ", "\u00a0", "'"])
+    forms = r.sample((AMOUNTS, DAYS, SPANS)[kind], 1 if r.random() < 0.8 else 2)
+    absent, share = r.choice(ABSENT), r.choice([0, 0, 0.02, 0.3])
+
+    def one() -> str:
+        form = r.choice(forms)
+        if kind == 1:
+            return _day(r).strftime(form)
+        if kind == 2:
+            return form.format(d=r.randrange(40), h=r.randrange(24), m=r.randrange(60), s=r.randrange(60))
+        text = form.format(r.choice([1, -1, 1]) * r.lognormvariate(6, 2)).replace(",", blank)
+        return text.replace(",", "_").replace(".", ",").replace("_", ".") if german else text
+
+    return [absent if r.random() < share else one() for _ in range(n)]
+
+
 def _mixed(r: random.Random, n: int) -> list[Any]:
     odd = [
         1,
@@ -118,6 +154,7 @@ COLUMNS = {
     "iso text": _texts("%Y-%m-%d"), "european text": _texts("%d/%m/%Y"), "american text": _texts("%m/%d/%Y"),
     "number text": lambda r, n: [f"{r.gauss(0, 9):.2f}" for _ in range(n)],
     "comma text": lambda r, n: [f"{r.gauss(0, 9):.2f}".replace(".", ",") for _ in range(n)],
+    "written": _written, "written otherwise": _written,
     "codes": lambda r, n: [f"{r.randrange(300):05d}" for _ in range(n)],
     "codes and words": lambda r, n: _choices(r, n, ["1", "2", "3.5", "N", "-8", "?", *map(str, range(20, 50))]),
     "odd texts": lambda r, n: _choices(r, n, ODD_TEXTS),
@@ -133,7 +170,19 @@ COLUMNS = {
 }  # fmt: skip
 """Makers of columns."""
 
-COMMON = ("few", "some", "numbers", "decimals", "canaries", "texts", "booleans", "dates", "many", "rare texts")
+COMMON = (
+    "few",
+    "some",
+    "numbers",
+    "decimals",
+    "canaries",
+    "texts",
+    "booleans",
+    "dates",
+    "many",
+    "rare texts",
+    "written",
+)
 
 
 def _maker(r: random.Random, hostility: float) -> str:

@@ -10,7 +10,8 @@ import pytest
 
 import divulge
 from divulge.core.errors import TableError
-from divulge.tables.frames import collect, pool, table_of
+from divulge.tables.frames import collect, table_of
+from divulge.tables.pooled_columns import pool
 from divulge.tables.readers import columns_in, opened, read
 from divulge.tables.sizes import size_of
 

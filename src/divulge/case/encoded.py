@@ -186,9 +186,11 @@ class EncodedTables:
         ColumnError
             A table does not have the column, or its values cannot be read as the schema says.
         """
-        if column not in self._known:
-            check_columns("columns", [column], self.columns)
-        return self._pooled.once(column, lambda: pool(self.tables, column, self.missing, self.said.get(column)))
+        return self._pooled.once(column, lambda: self._pool(column))
+
+    def _pool(self, column: str) -> PooledColumn:
+        check_columns("columns", [] if column in self._known else [column], self.columns)
+        return pool(self.tables, column, self.missing, self.said.get(column))
 
     def known(self, column: str) -> PooledColumn:
         """Return what is known of a column without asking for its values where an engine holds many numbers."""
@@ -227,10 +229,8 @@ class EncodedTables:
         SettingError
             The rows are not in memory.
         """
-        return self._codes.once(
-            (column, binned),
-            lambda: tuple(self.codes_in(column, i, binned=binned) for i in range(len(self.tables))),
-        )
+        every = range(len(self.tables))
+        return self._codes.once((column, binned), lambda: tuple(self.codes_in(column, i, binned=binned) for i in every))
 
     def codes_in(self, column: str, which: int, *, binned: bool = True) -> Codes:
         """Return the code of each row of one table; see `codes`."""

@@ -36,6 +36,7 @@ _SDTYPES: dict[Kind, str] = {
     "text": "text",
     "constant": "categorical",  # the correlation with a constant is undefined
 }
+_FAMILIES = {"datetime": "datetime", "numerical": "number"}
 _OF_TIME = (pl.Duration, pl.Time)
 """Types that are numbers, as in all of divulge: microseconds, or nanoseconds since midnight."""
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
@@ -135,21 +136,19 @@ def _read(column: Column, given: Sequence[pl.Series]) -> tuple[str, list[pl.Seri
     sdtype = _SDTYPES[column.kind]
     if sdtype == "datetime" and column.limits.format and not all(s.dtype.is_temporal() for s in raw):
         return sdtype, []  # the report reads the texts by their format
-    if sdtype == "datetime" and not all(s.dtype.is_temporal() for s in raw):
+    is_date = sdtype == "datetime" and not all(s.dtype.is_temporal() for s in raw)
+    if is_date or (sdtype == "numerical" and any(s.dtype in TEXTS for s in raw)):
         values = [plain(s) for s in raw]
-        settled = settle(values)
-        if settled.family != "datetime":
+        settled = settle(values, said=column)
+        if settled.family != _FAMILIES[sdtype]:
             return "categorical", []
-        return sdtype, [
-            as_family(s, "datetime", False, settled.declared, settled.form(i)) for i, s in enumerate(values)
-        ]
+        clean = [settled.without_listed(s) for s in values]
+        read = [as_family(s, settled.family, False, settled.declared, settled.form(i)) for i, s in enumerate(clean)]
+        whole = all(s.null_count() == c.null_count() for s, c in zip(read, clean, strict=True))
+        return (sdtype, read) if whole or is_date else ("categorical", [])
     raw, unread = [s if s.dtype not in _OF_TIME else plain(s) for s in raw], raw
     if sdtype == "numerical" and not all(s.dtype.is_numeric() for s in raw):
-        if not all(s.dtype.is_numeric() or s.dtype in TEXTS for s in raw):
-            return "categorical", []
-        numbers = [(s.cast(pl.String) if s.dtype in TEXTS else s).cast(pl.Float64, strict=False) for s in raw]
-        whole = all(n.null_count() == s.null_count() for n, s in zip(numbers, raw, strict=True))
-        return (sdtype, numbers) if whole else ("categorical", [])
+        return "categorical", []
     return sdtype, raw if sdtype == "numerical" and any(s.dtype in _OF_TIME for s in unread) else []
 
 
