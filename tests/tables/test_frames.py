@@ -186,6 +186,8 @@ COLUMNS = st.one_of(
 def canonical(value):
     if value is None or value == "" or value != value:
         return None
+    if isinstance(value, str):
+        return value.strip() or value  # blanks alone are a value
     return value + 0.0 if isinstance(value, float) else value
 
 

@@ -331,7 +331,7 @@ DAY = 86_400_000_000
 OF_DUCKDB = {
     "INTERVAL": ("to_days(i)", [0, DAY, 2 * DAY]),
     "INTERVAL of months": ("to_months(i) + interval 1 second", [10**6, 30 * DAY + 10**6, 60 * DAY + 10**6]),
-    "UNION": ("(case when i = 0 then 7 else i end)::integer::union(num integer, word varchar)", ["1", "2", "7"]),
+    "UNION": ("(case when i = 0 then 7 else i end)::integer::union(num integer, word varchar)", [1, 2, 7]),
     "BIT": ("i::integer::bit::varchar[-2:]::bit", ["00", "01", "10"]),
     "TIMETZ": ("('0' || i || ':00:00+01')::timetz", [0, 3_600_000_000_000, 82_800_000_000_000]),
     "MAP": ("map([i], ['a'])", None),
@@ -350,12 +350,12 @@ OF_DUCKDB = {
     "UTINYINT": ("i::utinyint", [0, 1, 2]),
     "DECIMAL": ("i::decimal(38, 5)", [0, 1, 2]),
     "FLOAT": ("i::float", [0, 1, 2]),
-    "BLOB": ("i::varchar::blob", ["30", "31", "32"]),
+    "BLOB": ("i::varchar::blob", [30, 31, 32]),
     "TIME": ("make_time(i, 0, 0)", [0, 3_600_000_000_000, 7_200_000_000_000]),
     "TIMESTAMP_NS": ("(case when i = 0 then 'infinity' else '2020-01-0' || i end)::timestamp_ns", [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2), LAST]),
     "JSON": ("('[' || i || ']')::json", ["[0]", "[1]", "[2]"]),
-    "BIGNUM": ("i::bignum", ["0", "1", "2"]),
-    "VARIANT": ("i::variant", ["0", "1", "2"]),
+    "BIGNUM": ("i::bignum", [0, 1, 2]),
+    "VARIANT": ("i::variant", [0, 1, 2]),
 }  # fmt: skip
 
 

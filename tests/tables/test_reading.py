@@ -60,6 +60,21 @@ def test_groups_of_three_are_thousands_where_all_tables_write_so_and_the_doubt_i
     assert beside(["1,234", "45,000"], ["2,345"], said=said).levels.to_list() == [1.234, 2.345, 45]
 
 
+def test_points_between_thousands_are_those_of_the_other_tables_or_of_the_schema_or_a_doubt(tmp_path):
+    tables = []
+    for name, texts in {"a": ["1.234", "12", "1.234.567"], "b": ["2.345", "7"], "c": ["1.5", "2"]}.items():
+        (tmp_path / f"{name}.csv").write_text("x;b\n" + "".join(f"{text};1\n" for text in texts))
+        tables.append(divulge.read(tmp_path / f"{name}.csv"))
+    german, doubtful, plain = tables
+    assert pool([german, doubtful], "x").levels.to_list() == [7, 12, 1234, 2345, 1_234_567]
+    assert pool([doubtful, plain], "x").levels.to_list() == [1.5, 2, 2.345, 7]
+    alone = pool([doubtful, doubtful], "x")
+    assert alone.levels.to_list() == [2.345, 7]
+    assert "may be 1.234,5" in alone.note
+    said = Column("x", "numeric", form="1.234,5")
+    assert pool([doubtful, doubtful], "x", (), said).levels.to_list() == [7, 2345]
+
+
 @pytest.mark.parametrize("absent", ["?", "-", "NA", "N/A", "nan", "NULL", "None", "unknown", ".", "*", " ", "<NA>"])
 def test_listed_texts_are_missing_among_numbers_and_dates_alone(absent):
     many = [str(i) for i in range(40)]

@@ -301,6 +301,8 @@ class Case:
 
     def is_unread(self, column: str) -> bool:
         """Whether a column looks like numbers or dates that could not be read, and became identifiers or free text."""
+        if column not in self.columns:  # several targets taken together
+            return False
         return bool(self.encoded.known(column).unread) and self.schema[column].kind in ("identifier", "text")
 
     def facts(self, column: str, which: int = 0) -> Facts:

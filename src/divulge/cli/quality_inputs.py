@@ -16,7 +16,7 @@ from divulge.core.relations import RelationalSchema
 from divulge.core.schema import no_such
 from divulge.run.fitting import check_scores, check_values
 from divulge.tables.folders import read_tables, table_files, table_role
-from divulge.tables.frames import Table
+from divulge.tables.frames import Table, collect
 from divulge.tables.readers import read, read_metadata
 from divulge.tables.sizes import TableSize, size_of
 
@@ -271,7 +271,7 @@ def _derived(
 
 
 def _frames(tables: Tables) -> Frames:
-    return {name: table.named() for name, table in tables.items()}
+    return {name: collect(table).named() for name, table in tables.items()}
 
 
 def _check_names(real: Mapping[str, Any], synthetic: Mapping[str, Any], wanted: Sequence[str]) -> None:

@@ -95,6 +95,7 @@ def check_names(paths: Sequence[str], options: Mapping[str, Any]) -> None:
         A file lacks one of the columns.
     """
     from divulge.core.schema import check_columns
+    from divulge.tables.matched_names import plain_name
     from divulge.tables.readers import columns_in
 
     wanted = {option: options.get(option, ()) for option in ("keys", "targets", "subgroups", "ignore")}
@@ -102,6 +103,7 @@ def check_names(paths: Sequence[str], options: Mapping[str, Any]) -> None:
     for path in paths:
         if (known := columns_in(path)) is None:
             continue
+        known = tuple(dict.fromkeys((*known, *map(plain_name, known))))  # a run matches names so
         for option, names in wanted.items():
             check_columns(option, names, known)
 

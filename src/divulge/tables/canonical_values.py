@@ -14,12 +14,10 @@ text      String             everything else
 Missing is null, and only null: NaN, NaT, None, pandas.NA and the empty string all become null; -0.0 becomes
 0.0; a float32 counts as the shortest decimal that prints it, so that 0.1 is 0.1 in either width.
 
-One family is chosen for all tables together. So an integer column is the same column in all tables, even if one
-table has it as floats (as pandas does if a value is missing) and another as text. Each table lists the families that
-its values can be read as, and a family that all tables list is chosen. Text is read as numbers only if another table
-has numbers. If the tables have no family in common, the real table decides: what cannot be read as its numbers, dates
-or booleans is missing in the other tables. If it is text there, all are compared as text, and numbers, dates and
-booleans are written in one way.
+One family is chosen for all tables together, one that all can be read as. So an integer column is the same column
+where one table has it as floats (as pandas does beside a missing value) and another as text. Text is read as numbers
+or dates in the form of its column (`written_forms.py`). Without a common family the real table decides: what cannot
+be read as its numbers, dates or booleans is missing in the others. If it is text there, all are compared as text.
 """
 
 from __future__ import annotations
@@ -46,6 +44,7 @@ __all__ = [
     "from_arrow",
     "from_pandas",
     "may_be_numbers",
+    "may_be_thousands",
     "numbers_among",
     "numbers_of",
     "plain",
@@ -451,8 +450,13 @@ def numbers_of(text: pl.Series) -> pl.Series | None:
             if dtype == pl.Int64:
                 return numbers
             # whole, and not Int64: too long for any number here, so text keeps them apart
-            return None if _is_digits(text) else _tidy(numbers)
+            return None if _is_digits(text) or may_be_thousands(text) else _tidy(numbers)
     return None
+
+
+def may_be_thousands(text: pl.Series) -> bool:
+    """Return whether each point may stand between thousands, as in 1.234: other tables or the schema decide."""
+    return all(bool(some.str.contains(_THOUSANDS).all()) for some in (text.head(100), text))
 
 
 def _is_digits(text: pl.Series) -> bool:
@@ -477,6 +481,7 @@ def numbers_among(levels: pl.Series) -> pl.Series:
     return numbers.clear(levels.len()) if _zero_led(levels).any() else _tidy(numbers)
 
 
+_THOUSANDS = r"^\s*[+-]?([1-9]\d{0,2}\.\d{3}|\d{1,3})\s*$"
 _ZERO_LED = r"^\s*[+-]?0\d"
 _AS_NUMBERS = VALUES.str.strip_chars().cast(pl.Float64, strict=False)
 # polars 2 drops "+ 0.0" as if it changed nothing, so the sign of -0.0 would survive that

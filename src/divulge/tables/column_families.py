@@ -19,6 +19,7 @@ from divulge.tables.canonical_values import (
     _numbers_in,
     _zero_led,
     evaluated,
+    may_be_thousands,
 )
 from divulge.tables.written_forms import (
     ISO_DATE,
@@ -223,6 +224,9 @@ def _settled(
             continue
         read = iter(readings)
         forms = _forms(columns, family, [next(read)[family] if family_of(s) else "" for s in columns])
+        if family == "number":
+            forms = _with_points(columns, forms)
+            question = _doubt(columns, forms)
         if family == "number" and all_text and any(map(undecided, forms)):
             question, forms = forms[0], tuple(map(thousands_among, forms))
         if not any(map(undecided, forms)):
@@ -249,6 +253,27 @@ def _settled(
     forms = _forms(columns, own.family) if own.family in _PLAIN else ()
     padded = _padded(present) if own.family == "number" and not all_text else ""
     return Settled(own.family, declared, padded, forms)
+
+
+def _with_points(columns: Sequence[pl.Series], forms: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the forms; plain numbers such as 1.234 are those of a table that has points between thousands."""
+    thousands = next((form for form in forms if "1.234,5" in form), "")
+    if not thousands:
+        return forms
+    return tuple(
+        thousands if form == PLAIN_NUMBER and s.dtype == pl.String and may_be_thousands(s) else form
+        for s, form in zip(columns, forms, strict=True)
+    )
+
+
+def _doubt(columns: Sequence[pl.Series], forms: tuple[str, ...]) -> str:
+    """Return the two forms of numbers that may be whole, with points between thousands; "" where there is no doubt."""
+    texts = [s for s in columns if s.dtype == pl.String and s.null_count() < s.len()]
+    if set(forms) != {PLAIN_NUMBER} or len(texts) < len(columns) or not all(map(may_be_thousands, texts)):
+        return ""
+    pointed = [s.str.contains(".", literal=True) for s in texts]
+    mixed = any(p.any() for p in pointed) and not all(p.all() for p in pointed)
+    return f"{PLAIN_NUMBER} or 1.234,5" if mixed else ""
 
 
 def _drops(columns: Sequence[pl.Series], said: Column | None) -> bool:

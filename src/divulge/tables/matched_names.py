@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from divulge.tables.frames import Table
 
-__all__ = ["differing_names", "matched_names"]
+__all__ = ["differing_names", "matched_names", "plain_name"]
 
 
 def matched_names(tables: Sequence[Table]) -> tuple[Table, ...]:
@@ -25,7 +25,7 @@ def matched_names(tables: Sequence[Table]) -> tuple[Table, ...]:
     (('age',), ("synthetic: column 'age ' is taken for 'age' of real: blanks around or the Unicode form alone differ",))
     """
     first, *others = tables
-    known = {_plain(name): name for name in first.columns}
+    known = {plain_name(name): name for name in first.columns}
     return (first, *(_renamed(t, known, first) for t in others))
 
 
@@ -34,7 +34,7 @@ def _renamed(table: Table, known: dict[str, str], first: Table) -> Table:
     new = {
         name: known[plain]
         for name in table.columns
-        if name not in first.columns and (plain := _plain(name)) in known and known[plain] not in own
+        if name not in first.columns and (plain := plain_name(name)) in known and known[plain] not in own
     }
     if not new or len(set(new.values())) < len(new):
         return table
@@ -57,11 +57,12 @@ def differing_names(tables: Sequence[Table], shared: Sequence[str]) -> str:
     for table in tables:
         for name in table.columns:
             if name not in shared:
-                seen.setdefault(_plain(name).casefold(), {})[table.role] = name
+                seen.setdefault(plain_name(name).casefold(), {})[table.role] = name
     pairs = [found for found in seen.values() if len(set(found.values())) > 1]
     told = [" and ".join(f"{name!r} in {role}" for role, name in found.items()) for found in pairs]
     return f"{'; '.join(told)} differ by case alone: rename them if they are one column" if told else ""
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return a name in Unicode's composed form, without blanks around."""
     return unicodedata.normalize("NFC", name).strip()
