@@ -113,6 +113,7 @@ def called(folder, *arguments):
     return found.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["quality", "diagnose"])
 def test_durations_and_times_are_numbers_without_a_schema_by_one_and_by_engine(folder, command):
     tables = [folder / "real.parquet", folder / "synthetic.parquet"]
@@ -157,6 +158,7 @@ def test_the_sound_mode_tells_large_numbers_apart(metric, dtype):
     assert call(*large, mode="sound") == call(*small, mode="sound") < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [[Decimal(n) / 7 for n in range(40)], [datetime.time(0, n) for n in range(40)]])
 def test_a_model_learns_decimals_and_times_of_which_another_table_has_others(values):
     import pandas as pd
@@ -174,6 +176,7 @@ def test_the_error_of_different_columns_names_a_missing_one_and_a_new_one():
         QualityReport().generate(real, synthetic, metadata, verbose=False)
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("engine", ["memory", "duckdb", "polars"])
 @pytest.mark.parametrize("command", ["quality", "diagnose"])
 def test_a_column_without_a_score_is_told_with_the_reason(tmp_path, command, engine):

@@ -353,6 +353,7 @@ def test_an_unknown_sheet_is_an_error_that_names_the_others(book):
         read(f"{book(Cover=[], Data=SHEET)}::Cover")
 
 
+@pytest.mark.slow
 def test_the_command_line_and_attacks_take_sheets(book, tmp_path, divulge):
     path = book(Real=SHEET, Made=SHEET)
     status, out, _ = divulge("schema", f"{path}::Made")
@@ -407,6 +408,7 @@ def test_compressed_files_are_read(write, name):
     assert size_of(path, "real").rows == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PACK)
 def test_large_compressed_files_are_sized_by_their_heads(write, name):
     text = b"age,job\n" + b"".join(b"%d,%d\n" % (i, i * 7919 % 100_003) for i in range(200_000))
@@ -444,6 +446,7 @@ def test_what_unpacks_to_far_more_than_it_should_is_refused(write, name, monkeyp
         read(write(PACK[name](b"a,b\n" + b"0,0\n" * 100_000), name))
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_unpacked(write):
     bomb = bz2.compress(bytes(1 << 20)) * 2000  # 2 GB in 90 kB
     with pytest.raises(TableError, match="it unpacks to more than"):

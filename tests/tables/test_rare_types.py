@@ -69,6 +69,7 @@ def levels(table, column):
     return pool([table], column).levels.to_list()
 
 
+@pytest.mark.first(10)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", DOORS)
 def test_dates_outside_the_calendar_are_its_ends_by_each_door(door, name, kind):
@@ -162,6 +163,7 @@ def written(table, folder, form):
     return path
 
 
+@pytest.mark.slow
 def test_no_door_lets_a_panic_out(tmp_path, capfd):
     """Reports, splits and the command line run on a table whose dates end beyond the calendar."""
     base = duckdb.connect()
@@ -262,6 +264,7 @@ RARE = {
 }  # fmt: skip
 
 
+@pytest.mark.first(26)
 @pytest.mark.parametrize("name", RARE)
 @pytest.mark.parametrize("form", ["table", "parquet", "arrow", "stream"])
 def test_rare_types_of_arrow_are_read_from_each_form(tmp_path, capfd, name, form):
@@ -295,6 +298,7 @@ def test_the_engines_count_parquet_of_rare_types_or_name_the_column(tmp_path, ca
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("name", RARE)
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_sizes_and_names_of_rare_files_are_told(tmp_path, capfd, name, form):
@@ -359,6 +363,7 @@ OF_DUCKDB = {
 }  # fmt: skip
 
 
+@pytest.mark.first(26)
 @pytest.mark.parametrize("name", OF_DUCKDB)
 @pytest.mark.parametrize("way", ["relation", "file", "counted file"])
 def test_types_of_duckdb_are_handed_over(door, capfd, name, way):

@@ -76,7 +76,7 @@ class Notes:
         roles = [t.role for t in self.tables]
         forms = {role: form for role, form in zip(roles, self.settled.forms, strict=False) if form}
         kind = _KINDS[self.settled.family]
-        if not set(forms.values()) - {ISO_DATE, PLAIN_NUMBER} and not self.settled.question:
+        if not forms or not (set(forms.values()) - {ISO_DATE, PLAIN_NUMBER} or self.settled.question):
             return ""
         if len(set(forms.values())) > 1:
             listed = " and ".join(f"{form} in {role}" for role, form in forms.items())
