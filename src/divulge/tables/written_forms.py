@@ -37,6 +37,7 @@ _UNDECIDED, _THEN = " or ", " and "
 _SAMPLED = 5000
 _LOOKED_AT = 200
 _DATE_LIKE = re.compile(r"\d[-/.]\d{1,2}[-/.]\d|[A-Za-z]{3}|^\s*\d{1,4}[-/]\d{2,4}\s*$|[Qq][1-4]")
+_TIME_LIKE = r"(?i)\d:\d|\d days?$|^\s*-?p"
 _LONGEST = 60  # characters of a number or date
 _LISTED = frozenset(("", *MISSING_TEXTS))
 _MOST_FORMS = 3
@@ -216,5 +217,7 @@ def _readers(values: pl.Series, family: str) -> dict[str, Callable[[], pl.Series
         dates = DateTexts(values)
         return {form: partial(dates.read, form) for form in DATE_FORMS}
     numbers = NumberTexts(values)
-    of_numbers: dict[str, Callable[[], pl.Series]] = {form: partial(numbers.read, form) for form in numbers.forms()}
-    return of_numbers | {form: partial(read_times, values, form) for form in TIME_FORMS}
+    found: dict[str, Callable[[], pl.Series]] = {form: partial(numbers.read, form) for form in numbers.forms()}
+    if values.str.contains(_TIME_LIKE).any():
+        found |= {form: partial(read_times, values, form) for form in TIME_FORMS}
+    return found

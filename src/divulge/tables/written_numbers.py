@@ -145,6 +145,8 @@ class NumberTexts:
         return bool(self.parts["n"].str.contains(r"^0\d").any())
 
     def forms(self) -> list[str]:
-        """Return the forms that the column may be written in, the plain one first."""
+        """Return the forms that the column may be written in, the plain one first; none where no text is a number."""
+        if not self.parts["n"].count():
+            return []
         prefix, suffix = self.affixes()
         return [PLAIN_NUMBER] * bool(prefix or suffix) + [f"{prefix}{core}{suffix}" for core in (PLAIN_NUMBER, *CORES)]
