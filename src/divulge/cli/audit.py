@@ -109,7 +109,11 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
 @click.option("--unit", metavar="COLUMN", help="Column that identifies the person or household.")
 @click.option("--ignore", multiple=True, callback=names, metavar="COLUMNS", help="Columns to leave out of the attacks.")
 @click.option(
-    "--missing", multiple=True, callback=names, metavar="CODES", help="Values that stand for missing: '?,-8'."
+    "--missing",
+    multiple=True,
+    callback=names,
+    metavar="CODES",
+    help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values beside numbers, too.",
 )
 @click.option(
     "--out",

@@ -145,7 +145,11 @@ _TABLES: _Options = (
         "--ignore", multiple=True, callback=names, metavar="COLUMNS", help="Columns to leave out of every attack."
     ),
     click.option(
-        "--missing", multiple=True, callback=names, metavar="CODES", help="Values that stand for missing: '?,-8'."
+        "--missing",
+        multiple=True,
+        callback=names,
+        metavar="CODES",
+        help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values beside numbers, too.",
     ),
 )
 

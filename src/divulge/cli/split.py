@@ -49,7 +49,11 @@ _SHOWN = 20  # strata
     help="File format of the two tables.",
 )  # fmt: skip
 @click.option(
-    "--missing", multiple=True, callback=names, metavar="CODES", help="Values that stand for missing: '?,-8'."
+    "--missing",
+    multiple=True,
+    callback=names,
+    metavar="CODES",
+    help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values beside numbers, too.",
 )
 @click.option("--force", is_flag=True, help="Overwrite tables that exist already.")
 @click.option(

@@ -200,7 +200,7 @@ def settle(columns: Sequence[pl.Series], *, said: Column | None = None, listed: 
     """
     declared = frozenset(family for s in columns if (family := family_of(s)))
     if said is not None and said.form and not undecided(said.form):
-        return _as_said(columns, said, declared)
+        return _as_said(columns, said, declared, drops=listed)
     if len(declared) == 1 and "text" not in declared:
         return Settled(next(iter(declared)), declared)
     kept = said is not None and said.kind in _TEXTUAL and declared == {"text"}
@@ -307,11 +307,11 @@ def n_read(values: pl.Series, families: Sequence[Family] = ("number", "datetime"
     return max(found, key=lambda one: one[0])
 
 
-def _as_said(columns: Sequence[pl.Series], said: Column, declared: frozenset[Family]) -> Settled:
+def _as_said(columns: Sequence[pl.Series], said: Column, declared: frozenset[Family], *, drops: bool) -> Settled:
     """Return a column that is read in the form that the schema gives."""
     family: Family = "datetime" if family_of_form(said.form) == "datetime" else "number"
     forms = tuple(said.form if s.dtype == pl.String or _is_stamp(s, said.form) else "" for s in columns)
-    return Settled(family, declared, "", forms, drops=said.missing_texts != "none", said=True)
+    return Settled(family, declared, "", forms, drops=drops, said=True)
 
 
 def _is_stamp(series: pl.Series, form: str) -> bool:

@@ -50,11 +50,11 @@ _FORM = re.compile(rf"^(?P<prefix>.*?)(?P<core>{'|'.join(map(re.escape, (PLAIN_N
 _WIDE = VALUES.str.len_bytes() != VALUES.str.len_chars()
 _TIDY_TEXT = (
     pl.when(_WIDE).then(VALUES.str.normalize("NFKC")).otherwise(VALUES).str.strip_chars(),
-    # minus signs of typography; brackets of accounts; a sign behind
+    # minus signs of typography; brackets of accounts
     VALUES.str.replace_all("[−–‒]", "-"),
     VALUES.str.replace(r"^([^\d()]*)\(([^()]*\d[^()]*)\)([^\d()]*)$", "-$1$2$3"),
-    VALUES.str.replace(r"^([^+-].*\d[^\d+-]*)([+-])$", "$2$1"),
 )
+_BEHIND = r"^([^+-]*\d[^\d+-]*)([+-])$"
 
 
 def is_number_form(form: str) -> bool:
@@ -116,6 +116,9 @@ class NumberTexts:
         """The sign, prefix, digits ("n"), factor and suffix of each text; null where a text is no number with these."""
         if self._parts is None:
             texts = evaluated(self._texts, *_TIDY_TEXT)
+            signed = texts.str.contains(_BEHIND)
+            if signed.all() or not texts.str.ends_with("+").any():  # 2+, 3 and 3- are grades
+                texts = texts.str.replace(_BEHIND, "$2$1")
             groups = texts.str.extract_groups(_AFFIXED).struct.unnest()
             groups.columns = ["a", "prefix", "b", "n", "factor", "suffix"]
             self._parts = groups.select(
