@@ -26,7 +26,7 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--schema", "schema_file", type=FILE, metavar="FILE",
                      help="How columns are read: TOML from `divulge schema`, or SDV metadata (JSON)."),
         click.option("--missing", multiple=True, callback=names, metavar="CODES",
-                     help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values beside numbers, too."),
+                     help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values, too."),
         click.option("--json", "json_file", type=FILE, metavar="FILE", help="File for all numbers; it holds no value "
                      "of the tables."),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step."),

@@ -53,7 +53,7 @@ def _options(example: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
                      help="Tables to take from the folders REAL and SYNTHETIC, as users=users.csv,orders=orders.csv  "
                      "[default: all files]."),
         click.option("--missing", multiple=True, callback=names, metavar="CODES",
-                     help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values beside numbers, too."),
+                     help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values, too."),
         click.option("--json", "json_file", type=FILE, metavar="FILE",
                      help="File for the whole report; a name in .parquet takes Parquet. Both hold no value of the "
                      "tables."),

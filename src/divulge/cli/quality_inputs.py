@@ -17,6 +17,7 @@ from divulge.core.schema import no_such
 from divulge.run.fitting import check_scores, check_values
 from divulge.tables.folders import read_tables, table_files, table_role
 from divulge.tables.frames import Table, collect
+from divulge.tables.matched_names import matched_names
 from divulge.tables.readers import read, read_metadata
 from divulge.tables.sizes import TableSize, size_of
 
@@ -71,6 +72,8 @@ def read_inputs(
     given = read_metadata(schema_file) if schema_file else None
     found = [tables_of(path, tables, missing, side) for path, side in ((real, "real"), (synthetic, "synthetic"))]
     ours, theirs = _named(found, given)
+    if strict:  # the diagnostic report counts names that differ
+        theirs |= {n: matched_names((ours[n], table))[1] for n, table in theirs.items() if n in ours}
     notes = [note for side in (ours, theirs) for table in side.values() for note in table.notes]
     if isinstance(given, dict):
         metadata, frames = _unified(given), (_frames(ours), _frames(theirs))
