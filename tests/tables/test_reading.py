@@ -156,6 +156,18 @@ def test_a_format_of_strptime_reads_whole_numbers_that_lost_their_zeros():
     assert beside([5022020, 31122020], ["05022020"], said=said).counts[0].tolist() == [0, 1, 1]
 
 
+def test_a_table_none_of_whose_texts_are_dates_is_missing_there_and_told():
+    found = beside(["2020-01-05", "2021-03-04"], ["soon", None, "later"])
+    assert found.counts[1].tolist() == [3, 0, 0]
+    assert "2 of 3 values in synthetic (text) cannot be read so" in found.note
+
+
+def test_a_format_leaves_gaps_and_what_does_not_follow_it():
+    said = Column("x", "datetime", form="%d %b %Y %z")
+    found = beside(["05 Jan 2020 +0100", None, "06 Jan 2020 +0000", "never"], said=said)
+    assert found.counts[0].tolist() == [2, 1, 1]
+
+
 def test_a_form_that_is_none_is_refused():
     schema = divulge.schema_from_toml('[columns.x]\nkind = "numeric"\nform = "about 12"')
     with pytest.raises(divulge.SettingError, match="column 'x': the form is not known"):

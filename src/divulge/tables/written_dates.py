@@ -163,20 +163,22 @@ def _by_format(texts: pl.Series, form: str) -> pl.Series:
     form = form.replace("%-", "%")
     native = form.replace(".%f", "%.f")
     found = pl.Series([None], dtype=pl.Datetime("us")).new_from_index(0, len(texts))
+    if "%" not in form:  # no form at all
+        return found
     if not re.search("%[fzZcxXUWGVu]", native):
         with suppress(pl.exceptions.PolarsError):  # a format that polars does not know
             found = texts.str.strip_chars().str.to_datetime(native, time_unit="us", strict=False)
-    if not found.has_nulls():
+    if found.null_count() == texts.null_count():
         return found
 
     def read(text: str) -> datetime | None:
         try:
             moment = datetime.strptime(text.strip(), form)
-        except ValueError:
+            return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+        except (ValueError, OverflowError):  # no such date, or one beyond the calendar in UTC
             return None
-        return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
 
-    left = found.is_null()
+    left = found.is_null() & texts.is_not_null()
     other = pl.Series([read(t) if is_left else None for t, is_left in zip(texts, left, strict=True)], dtype=found.dtype)
     return found.zip_with(~left, other)
 
