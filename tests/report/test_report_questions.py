@@ -616,7 +616,7 @@ def test_every_way_of_saying_nothing_is_short():
 def test_texts_travel_from_the_file_to_the_report(tmp_path):
     path = tmp_path / "frame.toml"
     path.write_text('[attacker]\nwho = "a neighbour"\n[release]\nsetting = ["public", "for ever"]\n', encoding="utf-8")
-    people = pl.DataFrame({"age": [f"{i % 7}" for i in range(80)], "job": [f"{i % 3}" for i in range(80)]})
+    people = pl.DataFrame({"age": [f"a{i % 7}" for i in range(80)], "job": [f"j{i % 3}" for i in range(80)]})
     found = divulge.assess(people, people, schema=divulge.read_schema(path), search="off", jobs=1)
     assert found.data["threat"]["attacker"]["who"] == ["a neighbour"]
     assert found.data["threat"]["release"]["setting"] == ["public", "for ever"]

@@ -579,7 +579,7 @@ def test_text_in_the_real_table_makes_text_of_all_and_numbers_are_written_alike(
     assert result.levels.to_list() == ["1", "2", "2.5", "3", "N"]
     assert [c.tolist() for c in result.codes] == [[1, 3, 0], [1, 5, 3], [1, 2, 4], [1, 3, 1]]
     assert result.note.startswith(
-        "is number in one table and text in another: compared as text; holds text of which 5 of 6"
+        "is number in one table and text in another: compared as text; holds text of which 4 of 5"
     )
 
 

@@ -154,10 +154,10 @@ def _readings(series: pl.Series, all_text: bool = False) -> dict[Family, str]:
 
 
 def _distinct(text: pl.Series) -> pl.Series:
-    """Return the distinct texts without missing; few come as they are."""
+    """Return the distinct texts without missing."""
     if text.len() >= FEW_ROWS:
         return evaluated(text, DISTINCT)
-    return text.drop_nulls() if text.has_nulls() else text
+    return pl.Series([value for value in dict.fromkeys(text.to_list()) if value is not None], dtype=pl.String)
 
 
 def _all_plain(values: pl.Series) -> bool:

@@ -15,7 +15,15 @@ from divulge.tables.canonical_values import DISTINCT, evaluated
 from divulge.tables.column_families import Family, Settled, family_of, n_read, trimmed
 from divulge.tables.frames import Table
 from divulge.tables.written_dates import has_offset
-from divulge.tables.written_forms import ISO_DATE, PLAIN_NUMBER, form_of, is_listed, may_be_written, undecided
+from divulge.tables.written_forms import (
+    ISO_DATE,
+    PLAIN_NUMBER,
+    form_of,
+    has_listed,
+    is_listed,
+    may_be_written,
+    undecided,
+)
 from divulge.tables.written_numbers import NumberTexts
 
 __all__ = ["Notes", "lost"]
@@ -51,8 +59,10 @@ class Notes:
     """Rows of each table whose text is read as missing."""
     lost: Sequence[int]
     """Rows of each table whose value cannot be read."""
-    missing: Sequence[int]
-    """Rows of each table without a value."""
+    counts: Sequence[NDArray[np.int64]]
+    """Rows of each table with each level; the first entry counts those without a value."""
+    levels: pl.Series
+    """Distinct values of all tables, as they are compared."""
 
     def of_lost(self) -> str:
         """Say in which tables values cannot be read as those of the real table, and how these values are written."""
@@ -109,38 +119,41 @@ class Notes:
 
     def of_texts_for_missing(self) -> str:
         """Say where one table of texts has a text that stands for missing, and another has empty cells."""
-        if self.settled.family != "text" or len(self.tables) < 2:
+        if self.settled.family != "text" or len(self.tables) < 2 or not has_listed(self.levels):
             return ""
-        texts = [evaluated(s, DISTINCT) if s.dtype == pl.String else pl.Series([], dtype=pl.String) for s in self.clean]
-        listed = [sorted(t.filter(is_listed(t)).to_list()) for t in texts]
-        filled = [i for i, found in enumerate(listed) if found and not self.missing[i]]
-        empty = [i for i, found in enumerate(listed) if self.missing[i] and not found]
+        marked = is_listed(self.levels)
+        names, there = (
+            self.levels.filter(marked).to_list(),
+            np.array([c[1:] for c in self.counts])[:, marked.to_numpy()] > 0,
+        )
+        filled = [i for i, own in enumerate(there) if own.any() and not self.counts[i][0]]
+        empty = [i for i, own in enumerate(there) if self.counts[i][0] and not own.any()]
         if not filled or not empty:
             return ""
-        names = list(dict.fromkeys(name for i in filled for name in listed[i]))[:_SHOWN]
+        shown = [name for i, name in enumerate(names) if there[filled, i].any()][:_SHOWN]
         roles = [" and ".join(self.tables[i].role for i in group) for group in (filled, empty)]
-        codes = ",".join(names)
+        codes = ",".join(shown)
         return (
-            f"has {' and '.join(map(repr, names))} in {roles[0]} and empty cells in {roles[1]}, which are compared as "
+            f"has {' and '.join(map(repr, shown))} in {roles[0]} and empty cells in {roles[1]}, which are compared as "
             f"different values: pass --missing {codes!r} if they mean the same"
         )
 
     def of_alike_values(self) -> str:
         """Say where texts of other tables differ from those of the real table by case alone, or by blanks around."""
-        if self.settled.family != "text" or len(self.clean) < 2:
+        if self.settled.family != "text" or len(self.tables) < 2:
             return ""
-        texts = [evaluated(s, DISTINCT) for s in self.clean if s.dtype == pl.String and s.null_count() < s.len()]
-        if len(texts) < 2:
-            return ""
-        own, others = texts[0], pl.concat(texts[1:]).unique()
-        plain, new = trimmed(own), others.filter(~others.is_in(own.implode()))
         told = []
-        if n := int(trimmed(new).is_in(plain.implode()).sum()) + own.len() - plain.n_unique():
-            told.append(f"has {n:,} values that blanks around or the Unicode form alone tell apart: taken as equal")
-        new = trimmed(new)
-        new = new.filter(~new.is_in(plain.implode()))
-        if n := int(new.str.to_lowercase().is_in(plain.str.to_lowercase().implode()).sum()):
-            told.append(f"has {n:,} values that differ from real ones by case alone: compared as different values")
+        if not all(now is was or now.equals(was) for was, now in zip(self.clean, self.cast, strict=True)):
+            texts = [s for s in self.clean if s.dtype == pl.String and s.null_count() < s.len()]
+            values = pl.concat(texts).drop_nulls().unique() if texts else pl.Series([], dtype=pl.String)
+            if n := len(values) - trimmed(values).n_unique():
+                told.append(f"has {n:,} values that blanks around or the Unicode form alone tell apart: taken as equal")
+        new = self.counts[0][1:] == 0
+        if new.any():
+            known, others = (self.levels.filter(pl.Series(where)).to_list() for where in (~new, new))
+            lower = {text.lower() for text in known}
+            if n := sum(text.lower() in lower for text in others):
+                told.append(f"has {n:,} values that differ from real ones by case alone: compared as different values")
         return "; ".join(told)
 
     def of_mixed_values(self) -> str:
@@ -150,15 +163,13 @@ class Notes:
             return ""
         if settled.question:
             return f"may be written {settled.question}, and no value tells which: compared as text"
-        texts = [s.drop_nulls() for s in self.clean if s.dtype == pl.String and s.null_count() < s.len()]
-        if not any(map(may_be_written, texts)):
+        if not len(self.levels) or not may_be_written(self.levels):
             return ""
-        values = evaluated(pl.concat(texts), DISTINCT)
-        n, family, _ = n_read(values)
-        if 2 * n < len(values) or n == len(values) or NumberTexts(values).zero_led():
+        n, family, _ = n_read(self.levels)
+        if 2 * n < len(self.levels) or n == len(self.levels) or NumberTexts(self.levels).zero_led():
             return ""
         kind = _KINDS[family]
-        return f"holds text of which {n:,} of {len(values):,} different values are {kind} and the others are not"
+        return f"holds text of which {n:,} of {len(self.levels):,} different values are {kind} and the others are not"
 
     def check(self, name: str, said: Column) -> None:
         """Raise a `ColumnError` where the values cannot be read as the schema says."""
@@ -167,7 +178,7 @@ class Notes:
         if said.kind in _SAID:
             self._check_kind(name, said)
         for i, table in enumerate(self.tables):
-            there = table.n_rows - self.missing[i] + self.lost[i]
+            there = table.n_rows - int(self.counts[i][0]) + self.lost[i]
             if said.form and 2 * self.lost[i] > there:
                 other = form_of(self._unread(i), self.settled.family) if self.clean[i].dtype == pl.String else "text"
                 raise ColumnError(

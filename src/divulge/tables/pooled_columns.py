@@ -128,7 +128,7 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = (), said
     kept = tuple(c if w is None else None for c, w in zip(codes, weights, strict=True))
     dropped = [_n_lost(*one) for one in zip(given, clean, coded, weights, strict=True)]
     lost = [_n_lost(*one) for one in zip(clean, cast, coded, weights, strict=True)]
-    notes = Notes(tables, settled, given, clean, cast, dropped, lost, [int(own[0]) for own in counts])
+    notes = Notes(tables, settled, given, clean, cast, dropped, lost, counts, levels)
     if said is not None:
         notes.check(column, said)
     unlike = notes.of_lost() or settled.note or notes.of_zones(raw) or notes.of_texts_for_missing()

@@ -17,7 +17,7 @@ from divulge.core.errors import SettingError
 from divulge.core.schema import MISSING_TEXTS, Column, Schema
 from divulge.tables.canonical_values import DISTINCT, FEW_ROWS, evaluated
 from divulge.tables.written_dates import DATE_FORMS, ISO_DATE, TIME_FORMS, DateTexts, is_date_form, read_times
-from divulge.tables.written_numbers import PLAIN_NUMBER, NumberTexts, is_number_form
+from divulge.tables.written_numbers import BEFORE_DIGITS, PLAIN_NUMBER, NumberTexts, is_number_form
 
 __all__ = [
     "ISO_DATE",
@@ -36,8 +36,11 @@ __all__ = [
 _UNDECIDED, _THEN = " or ", " and "
 _SAMPLED = 5000
 _LOOKED_AT = 200
-_DATE_LIKE = re.compile(r"\d[-/.]\d{1,2}[-/.]\d|[A-Za-z]{3}|^\s*\d{1,4}[-/]\d{2,4}\s*$|[Qq][1-4]")
-_TIME_LIKE = r"(?i)\d:\d|\d days?$|^\s*-?p"
+_DATE_LIKE = (
+    r"(?i)\d[-/.]\d{1,2}[-/.]\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|^\s*\d{1,4}[-/]\d{2,4}\s*$|q[1-4]"
+)
+_TIME_LIKE = r"(?i)\d:\d|\d days?$|^\s*-?p[\dt]"
+_NUMBER_LIKE = rf"{BEFORE_DIGITS}|{_TIME_LIKE.removeprefix('(?i)')}|^\s*-?P[\dT]"
 _LONGEST = 60  # characters of a number or date
 _LISTED = frozenset(("", *MISSING_TEXTS))
 _MOST_FORMS = 3
@@ -167,7 +170,9 @@ def form_of(text: pl.Series, family: str, known: Sequence[str] = ()) -> str:
     'YYYY-MM-DD and DD Mon YYYY'
     """
     values = text.drop_nulls() if text.len() < FEW_ROWS else evaluated(text, DISTINCT)
-    if family == "datetime" and not any(map(_DATE_LIKE.search, values.head(_LOOKED_AT).to_list())):
+    if family == "datetime" and not _matches(values.head(_LOOKED_AT), _DATE_LIKE):
+        return "text"
+    if family == "number" and not _matches(values, _NUMBER_LIKE):
         return "text"
     values = values.sort()  # ties among forms must not depend on the order of rows
     found: list[str] = []
@@ -180,6 +185,13 @@ def form_of(text: pl.Series, family: str, known: Sequence[str] = ()) -> str:
             break
         values = values.filter(read.is_null())
     return _THEN.join(found) or "text"
+
+
+def _matches(values: pl.Series, pattern: str) -> bool:
+    """Return whether a text has a pattern."""
+    if len(values) < FEW_ROWS:  # in Python: a call of polars takes a tenth of a millisecond
+        return any(map(re.compile(pattern).search, values.to_list()))
+    return bool(values.str.contains(pattern).any())
 
 
 def _best(values: pl.Series, family: str, known: Sequence[str]) -> tuple[str, pl.Series | None]:
@@ -218,6 +230,6 @@ def _readers(values: pl.Series, family: str) -> dict[str, Callable[[], pl.Series
         return {form: partial(dates.read, form) for form in DATE_FORMS}
     numbers = NumberTexts(values)
     found: dict[str, Callable[[], pl.Series]] = {form: partial(numbers.read, form) for form in numbers.forms()}
-    if values.str.contains(_TIME_LIKE).any():
+    if _matches(values, _TIME_LIKE):
         found |= {form: partial(read_times, values, form) for form in TIME_FORMS}
     return found

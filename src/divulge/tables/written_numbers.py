@@ -13,7 +13,7 @@ import polars as pl
 
 from divulge.tables.canonical_values import NUMBERS, VALUES, evaluated
 
-__all__ = ["CORES", "PLAIN_NUMBER", "NumberTexts", "is_number_form"]
+__all__ = ["BEFORE_DIGITS", "CORES", "PLAIN_NUMBER", "NumberTexts", "is_number_form"]
 
 PLAIN_NUMBER = "1234.5"
 _SIGNS = r"US\$|R\$|A\$|C\$|[$€£¥₹₩₽₺₪₫฿₴₦₱¢]|kr\.?|zł|Kč|Ft|lei|Rs\.?|SFr\.?|Fr\.?"
@@ -32,6 +32,8 @@ _FACTORS = {
     "k": "e3", "K": "e3", "Tsd": "e3", "M": "e6", "mn": "e6", "Mio": "e6", "B": "e9", "bn": "e9", "Mrd": "e9",
 }  # fmt: skip
 """What multiplies a number, as an exponent: 1.1k is read as 1.1e3, without an error of rounding."""
+BEFORE_DIGITS = rf"^[\s()+\-−–‒]*(?:{_PREFIX})?[\s()+\-−–‒]*[.,]?\d"
+"""What a text begins with that may be a number."""
 _NUMBER = r"(\.?\d[\d.,'’_ ]*?(?:[eE][+-]?\d+)?)"
 _AFFIXED = rf"^([+-]?) *({_PREFIX})? *([+-]?) *{_NUMBER}(?: *({'|'.join(_FACTORS)})\.?)?( *(?:{_SUFFIX}))?$"
 _EXPONENT = r"([eE][+-]?\d+)?$"

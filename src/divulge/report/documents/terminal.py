@@ -80,6 +80,8 @@ def _head(data: Assessment) -> list[Any]:
     bad = [f"! {c.check}: {c.detail}" for c in data.preconditions if not c.ok]
     late = [f"! left out: {o.n:,} of {o.of:,} tests of {o.attack.replace('_', ' ')}: {o.why}" for o in data.left_out]
     parts += [Text(clean(line), style="yellow") for line in (*bad, *late)]
+    read = (c.detail for c in data.preconditions if c.ok and c.check == "same types")  # how columns are written
+    parts += [Text(clean(f"Read: {detail}.")) for detail in read]
     if data.policy:
         broken = sum(not c.kept for c in data.policy.conditions)
         kept = f"broken, {broken} of {len(data.policy.conditions)} conditions" if broken else "kept"
