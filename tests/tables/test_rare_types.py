@@ -1,6 +1,7 @@
 """Types that polars does not hold, and dates outside the calendar, are read alike by each door, or refused by name."""
 
 import datetime as dt
+from dataclasses import replace
 from decimal import Decimal as D
 
 import numpy as np
@@ -48,7 +49,7 @@ def door(tmp_path):
         base.execute("set timezone = 'UTC'")
         base.execute(f"create or replace table t as {query}")
         if name == "relation":
-            return table_of(base.table("t"), "real")
+            return replace(table_of(base.table("t"), "real"), holds=base)  # old relations do not hold it
         parquet = tmp_path / "t.parquet"
         if name == "arrow":
             found = base.table("t")
@@ -156,7 +157,10 @@ def written(table, folder, form):
     """Write an Arrow table to a file."""
     path = folder / f"t.{form}"
     if form == "parquet":
-        pq.write_table(table, path)
+        try:
+            pq.write_table(table, path)
+        except pa.ArrowNotImplementedError:
+            pytest.skip("this pyarrow cannot write the type")
     elif form == "arrow":
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
             writer.write_table(table)
@@ -255,13 +259,16 @@ RARE = {
     "views": (column_of(pa.string_view(), ["a", "b"]), ["a", "b"]),
     "date64": (column_of(pa.date64(), [dt.date(2020, 1, 1), dt.date(2021, 1, 1)]), [dt.datetime(2020, 1, 1), dt.datetime(2021, 1, 1)]),
     "time32": (column_of(pa.time32("s"), [dt.time(0, 0, 1), dt.time(0, 0, 2)]), [1_000_000_000, 2_000_000_000]),
-    "uuid": (
-        pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"\0" * 16, b"\1" * 16] * 3, pa.binary(16))),
-        ["00000000-0000-0000-0000-000000000000", "01010101-0101-0101-0101-010101010101"],
-    ),
-    "json": (pa.ExtensionArray.from_storage(pa.json_(), pa.array(["1", "[2]"] * 3)), ["1", "[2]"]),
-    "bool8": (pa.ExtensionArray.from_storage(pa.bool8(), pa.array([0, 1] * 3, pa.int8())), [False, True]),
 }  # fmt: skip
+if hasattr(pa, "json_"):  # pyarrow 19
+    RARE |= {
+        "uuid": (
+            pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"\0" * 16, b"\1" * 16] * 3, pa.binary(16))),
+            ["00000000-0000-0000-0000-000000000000", "01010101-0101-0101-0101-010101010101"],
+        ),
+        "json": (pa.ExtensionArray.from_storage(pa.json_(), pa.array(["1", "[2]"] * 3)), ["1", "[2]"]),
+        "bool8": (pa.ExtensionArray.from_storage(pa.bool8(), pa.array([0, 1] * 3, pa.int8())), [False, True]),
+    }
 
 
 @pytest.mark.first(26)
@@ -289,7 +296,9 @@ def test_rare_types_of_arrow_are_read_from_each_form(tmp_path, capfd, name, form
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("name", ["decimal256", "offset", "dictionary of offsets", "list views", "bool8"])
+@pytest.mark.parametrize(
+    "name", [n for n in ("decimal256", "offset", "dictionary of offsets", "list views", "bool8") if n in RARE]
+)
 def test_the_engines_count_parquet_of_rare_types_or_name_the_column(tmp_path, capfd, name):
     path = written(pa.table({"id": range(6), "x": RARE[name][0]}), tmp_path, "parquet")
     assert pool([read(path, engine="duckdb")], "x").counts[0].tolist() == [0, 3, 3]
@@ -373,6 +382,8 @@ def test_types_of_duckdb_are_handed_over(door, capfd, name, way):
         duckdb.sql(query).limit(0).fetchall()
     except duckdb.Error:
         pytest.skip("this DuckDB has no such type")
+    if way == "relation" and name in ("UHUGEINT", "JSON") and pl.__version__ < "1.3":
+        pytest.skip("this polars does not take them from a relation")
     found = door(query, way)
     column = pool([found], "x")
     assert column.counts[0].tolist() == [0, 2, 2, 2]
@@ -384,6 +395,6 @@ def test_types_of_duckdb_are_handed_over(door, capfd, name, way):
 
 @pytest.mark.parametrize("name", ["parquet", "duckdb on parquet"])
 def test_intervals_in_parquet_are_durations(door, capfd, name):
-    found = door("select i, to_months(i) + to_days(1) as x from range(3) t(i)", name)
+    found = door("select i, to_months(i::integer) + to_days(1) as x from range(3) t(i)", name)
     assert levels(found, "x") == [DAY, 31 * DAY, 61 * DAY]
     assert capfd.readouterr().err == ""

@@ -165,8 +165,8 @@ def _table(
     """Return a table that an engine counts; `types` are those of its columns in memory, where the engine has others."""
     names = text_names(raw_names, role)
     written = _written(files)
-    counting = answered(role, make)
-    n_rows = answered(role, counting.n_rows)
+    counting = answered(role, make, in_files=bool(files))
+    n_rows = answered(role, counting.n_rows, in_files=bool(files))
     check_rows(n_rows, names, role)
     inner = {name: f"c{i}" for i, name in enumerate(names)}
     unchanged = _Unchanged(counting, role, n_rows, files, written, types)
