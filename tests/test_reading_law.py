@@ -115,8 +115,10 @@ def as_written(column, form, absent=None):
         values = [write(v) for v in table[column].to_list()]
         if absent is not None:
             values = [absent if i % 50 == 7 else v for i, v in enumerate(values)]
-        dtype = pl.Object if len({type(v) for v in values}) > 1 else None
-        out.append(table.with_columns(pl.Series(column, values, dtype=dtype)))
+        if len({type(v) for v in values}) > 1:
+            out.append(table.to_pandas().assign(**{column: values}))
+        else:
+            out.append(table.with_columns(pl.Series(column, values)))
     return out
 
 

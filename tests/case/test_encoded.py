@@ -269,7 +269,7 @@ def made(monkeypatch):
     count(module, "ruler_of", lambda columns: tuple((c.name, c.weight, c.span) for c in columns))
     count(module, "measure", lambda field, ranges: (field.name, field.numbers is None, field.codes[0].size))
     count(module, "fingerprint", lambda columns, which: which)
-    count(module, "pool", lambda tables, column, missing: column)
+    count(module, "pool", lambda tables, column, missing, said: column)
     count(module, "combine", lambda columns, sizes: len(sizes))
     count(
         invariant_order.Canonical,
