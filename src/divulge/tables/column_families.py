@@ -53,7 +53,7 @@ _AT_ONCE = 50_000  # numbers that are written at a time: a list of millions take
 _EXACT = 2**53  # beyond it a float64 no longer tells neighbouring integers apart
 _DIGITS_OF_EXACT = 15
 _PLAIN = {"datetime": ISO_DATE, "number": PLAIN_NUMBER}
-_PLAIN_KINDS = {"numeric": "number", "datetime": "datetime"}
+_PLAIN_KINDS = ("numeric", "datetime")
 _TEXTUAL = ("categorical", "text", "identifier")
 _MOSTLY = 0.9
 _DIGITS = r"^\s*[+-]?\d+\s*$"
@@ -147,7 +147,7 @@ def _readings(series: pl.Series, all_text: bool = False) -> dict[Family, str]:
         return found
     for family in ("datetime", "number"):
         form = form_of(values, family)
-        read = [] if form == "text" else [read_as(values, family, one) for one in form.split(" or ")]
+        read = _ways(values, family, form)
         if any(not one.has_nulls() for one in read) and not (family == "number" and NumberTexts(values).zero_led()):
             return found | {family: form}
     return found
@@ -287,23 +287,23 @@ def _drops(columns: Sequence[pl.Series], said: Column | None) -> bool:
     return bool(len(values)) and may_be_written(values) and n_read(values)[0] >= _MOSTLY * len(values)
 
 
-def n_read(values: pl.Series, families: Sequence[Family] = ("number", "datetime")) -> tuple[int, Family, str]:
-    """Return how many distinct texts can be read as numbers or dates, whichever are more, and their form.
+def _ways(values: pl.Series, family: Family, form: str) -> list[pl.Series]:
+    """Return the values read in each of the forms between which none decides; nothing for "text"."""
+    return [] if form == "text" else [read_as(values, family, one) for one in form.split(" or ")]
+
+
+def n_read(values: pl.Series, families: Sequence[Family] = ("number", "datetime")) -> tuple[int, Family]:
+    """Return how many distinct texts can be read as numbers or dates, whichever are more.
 
     Examples
     --------
     >>> n_read(pl.Series(["12.5", "7", "<5"]))
-    (2, 'number', '1234.5')
+    (2, 'number')
     """
-    found: list[tuple[int, Family, str]] = []
+    found: list[tuple[int, Family]] = []
     for family in families:
-        form = form_of(values, family)
-        n = (
-            max((read_as(values, family, one).count() for one in form.split(" or ")), default=0)
-            if form != "text"
-            else 0
-        )
-        found.append((n, family, form))
+        read = _ways(values, family, form_of(values, family))
+        found.append((max((one.count() for one in read), default=0), family))
     return max(found, key=lambda one: one[0])
 
 

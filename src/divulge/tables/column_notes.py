@@ -165,7 +165,7 @@ class Notes:
             return f"may be written {settled.question}, and no value tells which: compared as text"
         if not len(self.levels) or not may_be_written(self.levels):
             return ""
-        n, family, _ = n_read(self.levels)
+        n, family = n_read(self.levels)
         if 2 * n < len(self.levels) or n == len(self.levels) or NumberTexts(self.levels).zero_led():
             return ""
         kind = _KINDS[family]
