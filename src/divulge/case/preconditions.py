@@ -12,18 +12,19 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.case.comparable.check import Check
 from divulge.case.comparable.exchangeable import exchangeable
-from divulge.case.comparable.overlap import no_overlap
+from divulge.case.comparable.overlap import no_overlap, overlap
 from divulge.case.comparable.together import rows_together
 from divulge.case.comparable.unseen import holdout_unseen
 from divulge.tables.matched_names import differing_names
 
-__all__ = ["CRITICAL", "INVALIDATING", "check_all", "table_facts"]
+__all__ = ["CRITICAL", "INVALIDATING", "check_all", "table_facts", "verbatim_strangers"]
 
-INVALIDATING = ("exchangeable", "holdout unseen", "rows belong together")
-"""Checks without which nothing follows from members and strangers, whatever was found. The other critical ones fail
-where strangers are too much like members, which hides an excess and makes none."""
+INVALIDATING = ("no overlap", "exchangeable", "holdout unseen", "rows belong together")
+"""Checks without which nothing follows from members and strangers, whatever was found. A stranger who stands in the
+real table has himself at distance 0 there, so that comparisons which look at other people find an excess where there is
+none. The other critical checks fail where strangers are too much like members, which hides an excess and makes none."""
 
-CRITICAL = ("different tables", "no overlap", "units apart", *INVALIDATING)
+CRITICAL = ("different tables", "units apart", *INVALIDATING)
 """Checks that must hold for members and strangers to be comparable."""
 
 _SAME = "are the same table"
@@ -50,6 +51,15 @@ def check_all(case: Case) -> list[Check]:
         rows_together,
     ]
     return [found for c in checks if (found := c(case)) is not None]
+
+
+def verbatim_strangers(case: Case) -> list[Check]:
+    """Return the checks that fail because strangers stand word for word in another table more often than by chance.
+
+    They look at equal rows alone, which costs little: a single attack tells them, and makes no other check.
+    """
+    checks = (overlap(case), holdout_unseen(case, near=False))
+    return [check for check in checks if check is not None and not check.ok]
 
 
 def _same_columns(case: Case) -> Check:

@@ -36,7 +36,7 @@ from divulge.run.options import Attacker
 from divulge.run.primaries import bounds_of, untested
 from divulge.stats import holm
 
-__all__ = ["Scope", "beside_a_hole", "in_doubt", "n_families", "over_families", "overall"]
+__all__ = ["Scope", "beside_a_hole", "n_families", "over_families", "overall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,18 +230,6 @@ def beside_a_hole(results: Sequence[Result]) -> list[Result]:
     why = "rows near to members are missing (dcr, hole), so that what a copy would show was removed with them"
     near = [CATALOGUE[r.attack].family in ("copying", "distance") and r.verdict == "none found" for r in results]
     return [hold_back(r, why) if held else r for r, held in zip(results, near, strict=True)]
-
-
-def in_doubt(results: Sequence[Result], failing: Sequence[str]) -> list[Result]:
-    """Return the results; where members and strangers are not comparable, "none found" becomes "cannot tell".
-
-    These results have no score.
-    """
-    if not failing:
-        return list(results)
-    why = f"a precondition fails ({', '.join(failing)}), so that strangers are no fair comparison"
-    scoreless = [replace(r, score=None) for r in results]
-    return [hold_back(r, why) if r.verdict == "none found" else r for r in scoreless]
 
 
 def _bound(result: Result, which: str) -> float:

@@ -95,6 +95,7 @@ def _more(n: int) -> str:
 
 
 _REMEDIES = {
+    "no overlap": "people stand in both real and holdout: take them out of the holdout",
     "exchangeable": "real and holdout are no random split of the same people: split them at random (`divulge split`), "
     "and train again",
     "holdout unseen": "the synthesizer seems to have seen the holdout: use people who were never given to it",
