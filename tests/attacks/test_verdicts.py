@@ -119,7 +119,7 @@ def test_a_failing_precondition_takes_the_all_clear_away():
     found = in_doubt(results, ["no overlap", "exchangeable"])
     assert [r.verdict for r in found] == ["cannot tell", "excess found", "cannot tell"]
     assert found[0].notes == (
-        "cannot tell: a precondition fails (no overlap, exchangeable), so that strangers are no fair comparison",
+        "cannot tell: a precondition fails (no overlap, exchangeable), so that nothing is bounded",
     )
     assert found[1:] == results[1:]
     assert in_doubt(results, []) == results

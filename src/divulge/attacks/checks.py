@@ -327,7 +327,7 @@ def in_doubt(results: Sequence[Result], failing: Sequence[str]) -> list[Result]:
     """
     if not failing:
         return list(results)
-    why = f"a precondition fails ({', '.join(failing)}), so that strangers are no fair comparison"
+    why = f"a precondition fails ({', '.join(failing)}), so that nothing is bounded"
     scoreless = [replace(r, score=None) for r in results]
     return [hold_back(r, why) if r.verdict == "none found" else r for r in scoreless]
 

@@ -29,7 +29,7 @@ from divulge.attacks.entry import (
 )
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import COLLECTED, LEFT_OUT, READ, Case, build_case
-from divulge.case.preconditions import verbatim_strangers
+from divulge.case.preconditions import unlike_values, verbatim_strangers
 from divulge.core.errors import SettingError
 from divulge.core.result import Counts, Result
 from divulge.core.schema import Schema, column_names
@@ -165,7 +165,14 @@ def _public(entry: Attack) -> Any:
         failing = verbatim_strangers(case) if entry.compared and asked is None else []
         notes += [f"precondition not met: {c.check}: {c.detail}" for c in failing]
         found = entry.run(case, **settings)
-        doubted = [c.check for c in failing]
+        looked_at = case.whole_record if asked is None else [c for c in case.columns if c in asked]
+        apart = [name for name, share in unlike_values(case).items() if share == 1 and name in looked_at]
+        if apart and entry.compared:
+            notes.append(
+                f"precondition not met: same values: {', '.join(map(repr, apart))}: no value stands in both the "
+                "synthetic table and a real record, so that no copy could show"
+            )
+        doubted = [c.check for c in failing] + ["same values"] * bool(apart)
         if isinstance(found, Result):
             return in_doubt([replace(found, notes=(*found.notes, *notes))], doubted)[0]
         # the comparisons of one call are one family; `assess` corrects over all calls of an attack

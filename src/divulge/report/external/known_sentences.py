@@ -283,7 +283,7 @@ _FILLED = re.compile(
     r"nothing follows either way\. See the preconditions\."
     rf"|None of # comparisons that were made shows an excess over strangers\.{_GAP}"
     rf"|No attack could be compared with strangers\.{_GAP}{_DOUBT}"
-    r"|cannot tell: a precondition fails \([a-z, ]+\), so that strangers are no fair comparison"
+    r"|cannot tell: a precondition fails \([a-z, ]+\), so that nothing is bounded"
     r"|the run was given # seconds, and these tests were left out or cut short: [a-z_ #,]+; "
     r"what they would tell of single records is missing among the records"
 )
