@@ -8,12 +8,14 @@ from msgspec.structs import replace
 from report_helpers import AVOIDED, assessment, external, plain, summary
 
 from divulge.report.documents.html import page
+from divulge.report.model import Bound
 from divulge.report.prose import compared
 from divulge.report.prose.advice import COARSER, advice, carriers
 from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.decision import decision, headline
 from divulge.report.prose.membership import membership_in_words, membership_line
+from divulge.report.prose.reach import _why as reach_why
 from divulge.report.prose.tiles import state_words, tiles
 
 
@@ -613,3 +615,19 @@ def test_limits_beside_a_finding_are_not_headed_as_if_they_were_all():
     calm = page(report(*CALM, verdict="none found", bounds=[bound(CALM[0])]), [])
     heads = "What else could be missed", "How far a leak could still reach"
     assert [[h in text for h in heads] for text in (beside, calm)] == [[True, False], [False, True]]
+
+
+@pytest.mark.parametrize(
+    ("limit", "shown", "why"),
+    [
+        (0.3, 1.0, ""),
+        (0.97, 0.9, "there are too few people"),
+        (0.97, 0.25, "of a full copy only 25% would show here"),
+    ],
+)
+def test_a_wide_limit_is_not_named_without_its_reason(limit, shown, why):
+    bound = Bound(
+        attack="linkability", variant="k = 1", keys=(), target=None, words="links", primary=True, limit=limit,
+        shown=shown, bounded=False, people=None,
+    )  # fmt: skip
+    assert reach_why(bound) == why

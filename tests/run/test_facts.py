@@ -8,6 +8,7 @@ import pytest
 
 import divulge
 from divulge.case.case import build_case
+from divulge.measures.people_facts import people_facts
 from divulge.report.external.edition import external
 from divulge.run.reach import people_needed, reach_in_words, smallest_risk
 
@@ -95,3 +96,78 @@ def test_the_reach_counts_units_and_needs_strangers():
     few = reach_in_words(build_case(real, real, holdout, unit="who"), 15, 0.05)
     assert few.startswith("with 3 and 3 units of members and of strangers no risk can be found")
     assert reach_in_words(build_case(real, real), 15, 0.05) == ""
+
+
+def visits(rng, units, mark, levels=2):
+    """Return five rows of fourteen columns for each person."""
+    columns = {f"c{j}": [f"v{x}" for x in rng.integers(0, levels, 5 * units)] for j in range(14)}
+    return pl.DataFrame(columns | {"who": [f"{mark}{i // 5}" for i in range(5 * units)]})
+
+
+def test_with_a_unit_facts_and_sentences_count_people():
+    rng = np.random.default_rng(0)
+    real, synthetic, holdout = (visits(rng, 80, mark, levels=8) for mark in "rsh")
+    report = divulge.assess(
+        real, pl.concat([real[:20], synthetic[20:]]), holdout=holdout, unit="who", models=False, utility=False,
+        fidelity=False, membership=False, search="off",
+    )  # fmt: skip
+    facts = report.to_dict()["facts"]["verbatim"]
+    assert (facts["members"], facts["strangers"], facts["named"]) == (4, 0, 4)
+    assert "At least one whole row of 4 of 80 members and of 0 of 80 strangers stands in the synthetic table" in str(
+        report
+    )
+    exact = next(r for r in report.results if (r.attack, r.variant) == ("copies", "exact"))
+    assert (exact.real.hits, exact.real.n, exact.real.units) == (20, 400, 80)
+    assert "20 of 400 rows of 80" in str(exact)
+    assert "Of 400 people" not in str(report) and "400 members" not in str(report)
+
+
+def test_the_bits_of_a_persons_rows_add_up():
+    """Fourteen bits a row name nobody in eighty people; five such rows of one person do."""
+    rng = np.random.default_rng(1)
+    real, synthetic, holdout = (visits(rng, 80, mark) for mark in "rsh")
+    clean = people_facts(build_case(real, synthetic, holdout, unit="who"))
+    assert clean.verbatim.members.any() and not clean.verbatim.named.any()
+    pasted = pl.concat([real[:5].with_columns(who=pl.lit("s0")), synthetic[5:]])
+    found = people_facts(build_case(real, pasted, holdout, unit="who"))
+    assert np.flatnonzero(found.verbatim.named).tolist() == [0, 1, 2, 3, 4]
+    assert found.to_facts()["verbatim"]["named"] == 1
+    without = people_facts(build_case(real.drop("who"), pasted.drop("who"), holdout.drop("who")))
+    assert not without.verbatim.named.any()
+
+
+@pytest.mark.parametrize("kind", ["alike", "scheme"])
+def test_histories_that_people_share_name_nobody(kind):
+    """Rows of one person that repeat each other, and histories that follow one of thirty schemes."""
+    named = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        schemes = np.random.default_rng(99).integers(0, 2, (30, 5, 14))
+        tables = []
+        for mark in "rsh":
+            if kind == "alike":
+                codes = np.repeat(rng.integers(0, 2, (80, 14)), 5, axis=0)
+            else:
+                codes = schemes[rng.integers(0, 30, 80)].reshape(400, 14)
+            codes = np.where(rng.random(codes.shape) < (0.2 if kind == "alike" else 0.03), 1 - codes, codes)
+            columns = {f"c{j}": codes[:, j].astype(str) for j in range(14)}
+            tables.append(pl.DataFrame(columns | {"who": [f"{mark}{i // 5}" for i in range(400)]}))
+        named += people_facts(build_case(*tables, unit="who")).verbatim.named.any()
+    assert not named
+
+
+def test_a_repeated_record_is_named_and_no_page_says_that_nobody_is():
+    rng = np.random.default_rng(3)
+    real, synthetic, holdout = (
+        pl.DataFrame({"x": rng.integers(0, 4000, 300), "a": rng.choice(list("abc"), 300), "b": rng.integers(0, 9, 300)})
+        for _ in range(3)
+    )
+    leaky = pl.concat([synthetic[:280], *[real[7]] * 20])
+    report = divulge.assess(
+        real, leaky, holdout=holdout, models=False, utility=False, fidelity=False, membership=False, search="off"
+    )
+    facts = report.to_dict()["facts"]
+    assert facts["repeated"]["found"] and not facts["verbatim"]["named"] and facts["verbatim"]["why_not_named"]
+    for page in (str(report), report.to_markdown(), report.to_html()):
+        assert "Nobody is named" not in page
+    assert "The records name the person whose record is repeated, and no other" in report.to_markdown()

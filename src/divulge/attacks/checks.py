@@ -162,7 +162,8 @@ def individual(table: ContingencyTable, scores: Floats) -> Individual | None:
 def rate_of(outcome: Outcomes) -> Rate:
     """Return hits, number of records and rate in the result format."""
     n, hits = outcome.n, outcome.hits
-    return Rate(hits=hits, n=n, rate=hits / n if n else None)
+    units = None if outcome.cluster is None else len(np.unique(outcome.cluster[~np.isnan(outcome.value)]))
+    return Rate(hits=hits, n=n, rate=hits / n if n else None, units=units)
 
 
 def _curves(members: Outcomes, strangers: Outcomes | None) -> dict[str, list[float]]:

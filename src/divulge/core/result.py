@@ -53,6 +53,8 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
     """Records that were attacked."""
     rate: float | None
     """hits / n, a proportion in [0, 1]; None when n is 0."""
+    units: int | None = None
+    """People or households whose rows the n records are; None where each record is a person."""
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
@@ -361,7 +363,7 @@ def sentence(result: Result) -> str:
 
 def _counted(rate: Rate) -> str:
     hits = f"{rate.hits:,.0f}" if float(rate.hits).is_integer() else f"{rate.hits:,.1f}"
-    return f"{hits} of {rate.n:,}"
+    return f"{hits} of {rate.n:,}" + ("" if rate.units is None else f" rows of {rate.units:,}")
 
 
 def _guessed(rate: Rate) -> str:

@@ -20,7 +20,7 @@ from divulge.core.distinct_values import distinct_values
 from divulge.core.hashing import value_hashes
 from divulge.kernels.counts.contingency import ContingencyTable
 
-__all__ = ["People", "alone", "any_alike", "own_parts", "people_of"]
+__all__ = ["People", "alone", "any_alike", "any_alike_histories", "own_parts", "parts_beside_others", "people_of"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -28,6 +28,7 @@ Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 
 _SAMPLE = 20_000  # people whose pairs tell how columns depend on each other; a limit on the time
+_FEW_HOLDERS = 50  # persons who have a record, up to which it tells that two of them are alike; a limit on the memory
 _PRIOR_PAIRS = 50.0  # pairs of people that count as independent, where few agree in a column; start value
 
 
@@ -123,6 +124,24 @@ def own_parts(case: Case, people: People) -> dict[str, float]:
     return out
 
 
+def parts_beside_others(people: People) -> dict[str, float]:
+    """Return which part of its bits each column of a row adds to another row of the same person.
+
+    A birth date tells nothing new in a second row. The part is log q / log p, if two rows of one person agree in the
+    column with frequency q and any two rows with p; 1 where nobody has two rows.
+    """
+    n = len(people.record)
+    every, within = max(1.0, n * (n - 1) / 2), _pairs(people.person.astype(np.int64))
+    out = {}
+    for column in people.columns:
+        codes = people.codes[column].astype(np.int64)
+        free = _pairs(codes) / every
+        both = _pairs(people.person * (int(codes.max(initial=0)) + 1) + codes)
+        given = (both + _PRIOR_PAIRS * free) / (within + _PRIOR_PAIRS)
+        out[column] = min(1.0, math.log(min(1.0, given)) / math.log(free)) if 0 < free < 1 and given > 0 else 0.0
+    return out
+
+
 def _pairs(codes: Ints) -> float:
     """Return how many pairs of people have the same code."""
     counts = np.unique(codes, return_counts=True)[1].astype(np.float64)
@@ -161,6 +180,35 @@ def any_alike(people: People, parts: Mapping[str, float], least: float) -> bool:
     return _shared(people, whole, bits >= least) or any(
         _shared(people, whole - people.hashes(c), bits - people.bits_in(c) * parts[c] >= least) for c in people.columns
     )
+
+
+def any_alike_histories(people: People, bits: Floats, spare: float) -> bool:
+    """Return whether two persons share two or more different rows that have more bits than chance explains.
+
+    Rows that many persons have are left out: they have few bits.
+    """
+    from scipy.sparse import csr_array
+
+    size = int(people.record.max(initial=-1)) + 1
+    holders = people.holders(people.record, size)
+    pairs = distinct_values(people.person * size + people.record)
+    person, record = np.divmod(pairs, max(1, size))
+    kept = (holders[record] > 1) & (holders[record] <= _FEW_HOLDERS)
+    if not kept.any():
+        return False
+    of_record = np.zeros(size)
+    of_record[people.record] = bits
+    rows = np.bincount(people.person)
+    shape = (len(rows), size)
+    has = csr_array((np.ones(int(kept.sum())), (person[kept], record[kept])), shape=shape)
+    one, other = (has @ has.T).nonzero()
+    one, other = one[one < other], other[one < other]
+    if not len(one):
+        return False
+    together = has[one].multiply(has[other]).tocsr()
+    k = np.asarray(together.sum(axis=1)).ravel()
+    evidence = np.asarray(together @ of_record).ravel() - k * np.log2(rows[one] * rows[other])
+    return bool(((k > 1) & (evidence >= 2 * math.log2(len(rows)) + spare)).any())
 
 
 def _shared(people: People, hashes: Hashes, which: Bools) -> bool:

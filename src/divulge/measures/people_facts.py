@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.measures._rare_records import People, alone, any_alike, own_parts, people_of
+from divulge.core.distinct_values import distinct_values
+from divulge.measures._rare_records import (
+    People,
+    alone,
+    any_alike,
+    any_alike_histories,
+    own_parts,
+    parts_beside_others,
+    people_of,
+)
 from divulge.stats.repeated_rows import too_often
 
 __all__ = ["HARDLY", "PeopleFacts", "Repeated", "Verbatim", "people_facts"]
@@ -88,18 +97,24 @@ class PeopleFacts:
 
     verbatim: Verbatim
     repeated: Repeated
+    person: Ints
+    """Shape (n_real + n_holdout,): number of the person or household of each row, members first."""
 
     def to_facts(self) -> dict[str, Any]:
-        """Return the counts as plain numbers and words, as in assessment.json; no row number and no value."""
-        v, r = self.verbatim, self.repeated
+        """Return the counts of people as plain numbers and words, as in assessment.json; no row number and no value."""
+        v, r, n = self.verbatim, self.repeated, len(self.verbatim.members)
+
+        def people(rows: Bools, person: Ints = self.person[:n]) -> int:
+            return len(distinct_values(person[rows]))
+
         stranger = r.stranger or 0
         of = [who for who, times in (("member", r.member), ("stranger", stranger)) if times == max(r.member, stranger)]
         return {
             "verbatim": {
-                "members": int(v.members.sum()),
-                "strangers": None if v.strangers is None else int(v.strangers.sum()),
-                "telling": int(v.telling.sum()),
-                "named": int(v.named.sum()),
+                "members": people(v.members),
+                "strangers": None if v.strangers is None else people(v.strangers, self.person[n:]),
+                "telling": people(v.telling),
+                "named": people(v.named),
                 "why_not_named": v.why_not_named,
             },
             "repeated": {
@@ -109,7 +124,7 @@ class PeopleFacts:
                 "stands_out": r.stands_out,
                 "p_value": r.p_value,
                 "found": bool(r.found.any()),
-                "named": int(r.found.sum()),
+                "named": people(r.found),
             },
         }
 
@@ -123,6 +138,12 @@ def people_facts(case: Case) -> PeopleFacts | None:
     synthetic rows). Nobody else has all of it, or all but one column. No stranger's record that is as lonely and has
     log2(n m) + 10 bits stands verbatim, and no two people agree in columns of so many bits, all or all but one. There
     are as many strangers as members.
+
+    Where a person has several rows and k of these r stand verbatim, their bits add up. After the first row a column
+    counts for what it adds to other rows of the person: log q / log p, if two rows of one person agree in it with
+    frequency q and any two rows with p. A history names the person if bits - k log2(m) - log2 C(r, k) is at least
+    log2(persons) + 10, the bits are at least 40, nobody else has one of these rows or all of it but one column, and no
+    two people share rows of as many bits, as where histories follow a scheme.
 
     A record is found repeated if its row equals exactly one person, a member; it is there more than twice as often as
     any row that equals nobody or only one stranger; and its p-value (`stats.repeated_rows`) is at most 0.01.
@@ -150,7 +171,7 @@ def people_facts(case: Case) -> PeopleFacts | None:
     table = case.contingency(columns, (), binned=False)
     people = people_of(case, columns, table)
     times = table.s // (int(np.gcd.reduce(table.s)) or 1)
-    return PeopleFacts(_verbatim(case, people, times), _repeated(case, people, times))
+    return PeopleFacts(_verbatim(case, people, times), _repeated(case, people, times), people.person)
 
 
 # ---------------------------------------------------------------- verbatim
@@ -168,6 +189,7 @@ def _verbatim(case: Case, people: People, times: Ints) -> Verbatim:
         rare &= ~is_member | (people.bits(parts) >= least)
     candidates = np.flatnonzero(rare)
     rare[candidates] = alone(people, candidates)
+    rare |= _histories(case, people, there, int(times.sum()))
     members, telling = there[:n], rare[:n]
     why = None
     if not case.has_holdout:
@@ -187,6 +209,38 @@ def _verbatim(case: Case, people: People, times: Ints) -> Verbatim:
         named=telling if why is None else np.zeros(n, dtype=bool),
         why_not_named=why if members.any() else None,
     )
+
+
+def _histories(case: Case, people: People, there: Bools, n_synthetic: int) -> Bools:
+    """Return the verbatim rows of people who have several, where chance under these columns can hardly make them all.
+
+    Rows of one person are alike: after the first one a column counts only for what it adds to the person's other rows.
+    """
+    from scipy.special import gammaln
+
+    found = np.zeros(len(there), dtype=bool)
+    n_persons = int(people.person.max(initial=-1)) + 1
+    rows, k = np.bincount(people.person, minlength=n_persons), np.bincount(people.person[there], minlength=n_persons)
+    several = np.flatnonzero(there & (k[people.person] > 1))
+    if not len(several):
+        return found
+    of_person, parts = people.person[several], own_parts(case, people)
+    beside = {c: part * parts[c] for c, part in parts_beside_others(people).items()}
+    first, more = people.bits(parts)[several], people.bits(beside)[several]
+    bits, extra = np.bincount(of_person, more, minlength=n_persons), np.zeros(n_persons)
+    np.maximum.at(extra, of_person, first - more)  # one row counts in full
+    bits = np.round(bits + extra, 6)
+    ways = (gammaln(rows + 1) - gammaln(k + 1) - gammaln(rows - k + 1)) / math.log(2)
+    spare = bits - k * math.log2(max(1, n_synthetic)) - ways
+    is_member = np.bincount(people.person[: people.n_members], minlength=n_persons) > 0
+    # of a stranger's history less is asked, so that strangers speak up first
+    enough = (spare >= math.log2(max(1, n_persons)) + _SPARE) & (~is_member | (bits >= _BITS))
+    candidates = several[enough[of_person]]
+    if len(candidates) and any_alike_histories(people, people.bits(parts), _SPARE):
+        return found
+    own = np.bincount(people.person[candidates[alone(people, candidates)]], minlength=n_persons) > 0
+    found[candidates] = own[people.person[candidates]]
+    return found
 
 
 # ---------------------------------------------------------------- repeated

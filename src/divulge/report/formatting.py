@@ -134,12 +134,17 @@ def rated(rate: Rate | None) -> str:
 
 
 def counted(rate: Rate | None) -> str:
-    """Return the counts of a rate, as in "12 of 300"; "" when there are none."""
+    """Return the counts of a rate, as in "12 of 300" or "12 of 300 rows of 80"; "" when there are none."""
     if not rate or rate.n is None:
         return ""
     if rate.hits is None:
-        return f"a withheld number of {rate.n:,}"
-    return f"{compact(rate.hits)} of {rate.n:,}"
+        return f"a withheld number of {of_units(rate)}"
+    return f"{compact(rate.hits)} of {of_units(rate)}"
+
+
+def of_units(rate: Rate) -> str:
+    """Return how many people a rate is over; where their rows were counted, how many rows of how many people."""
+    return f"{rate.n or 0:,}" if rate.units is None else f"{rate.n or 0:,} rows of {rate.units:,}"
 
 
 def withheld(rate: Rate | None) -> bool:

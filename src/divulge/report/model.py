@@ -385,6 +385,9 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
     hits: Number | None
     n: Annotated[int, Meta(ge=0)] | None
     rate: float | None
+    units: Annotated[
+        Count | None, Meta(description="People or households whose rows these are; null where a row is a person.")
+    ] = None
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):

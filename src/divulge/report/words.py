@@ -129,8 +129,8 @@ GLOSSARY = (
     ("risk", "the excess as a share of what could still go wrong for strangers: 0 is no more than strangers have, 1 is "
      "everybody."),
     ("screened", "of a comparison that can find something, corrected for all of them, and that bounds nothing."),
-    ("score", "100 (1 - upper limit of risk), between 0 and 100; 100 is least risk. Where a deficit was found, "
-     "100 (1 - the size of the lower limit)."),
+    ("score", "100 (1 - upper limit of risk, divided by the part of a full copy that would show), between 0 and 100; "
+     "100 is least risk. Where a deficit was found, 100 (1 - the size of the lower limit)."),
     ("stranger", "a person of the holdout; elsewhere: non-member, control."),
     ("target", "a column that the attacker wants to learn; elsewhere: secret, sensitive attribute."),
     ("unit", "the column that says which rows belong to one person or household."),

@@ -283,7 +283,7 @@ def _result(
         variant=variant,
         keys=keys,
         settings={"rows": seen.n},
-        real=Rate(hits=seen.hits, n=seen.n, rate=seen.rate),
+        real=Rate(hits=seen.hits, n=seen.n, rate=seen.rate, units=None if case.unit is None else case.n_people("real")),
         baseline=Baseline(rate=comparison.holdout.rate, what=chance),
         notes=tuple(notes),
         verdict="no holdout",

@@ -202,4 +202,4 @@ def _rate(r: ResultRecord, role: str, sizes: Mapping[str, int | None]) -> str:
         return "-"
     if rate.n == sizes["synthetic" if counts_rows(r) else role]:
         return percent(rate.rate) + (" of rows" if counts_rows(r) else "")
-    return f"{percent(rate.rate)} of {rate.n:,}{' rows' if counts_rows(r) else ''}"
+    return f"{percent(rate.rate)} of {formatting.of_units(rate)}{' rows' if counts_rows(r) else ''}"

@@ -37,7 +37,7 @@ _WITHHELD = (
     "FidelityResult.ruler", "FidelityResult.seconds", "FidelityResult.smallest_detectable", "FidelityResult.value",
     "Found.high", "Found.low", "Found.risk", "FreshSample.high", "FreshSample.low", "FreshSample.mean",
     "HoldoutValue.n", "HoldoutValue.p_adjusted", "HoldoutValue.p_value", "HoldoutValue.ruler", "HoldoutValue.value",
-    "Marginal.high", "Marginal.low", "Marginal.real", "Marginal.synthetic", "Planted.flagged",
+    "Marginal.high", "Marginal.low", "Marginal.real", "Marginal.synthetic", "Planted.flagged", "Rate.units",
     "Planted.flagged_without", "Planted.others_flagged", "Planted.planted", "PositiveControl.smallest_share",
     "Records.copied", "Records.disclosed", "Records.exposed", "Records.exposed_share",
     "Records.exposed_share_strangers", "Records.fdr", "Records.flagged", "Records.n", "Records.recognised",

@@ -199,13 +199,14 @@ def _of_members(r: ResultRecord, real: Rate, holdout: Rate | None, members: str,
 def _of_people(r: ResultRecord, real: Rate, holdout: Rate | None, members: str, strangers: str) -> str:
     hit = f"{_verb(real.hits, seen(r))}"
     if holdout is None or holdout.rate is None or not holdout.n or not real.n:
-        return f"Of {real.n or 0:,} {members}, {how_many(real.hits, real.n)} {hit}."
+        return f"Of {formatting.of_units(real)} {members}, {how_many(real.hits, real.n)} {hit}."
     shares = ["", ""]
     if max(real.n, holdout.n) > _ALIKE * min(real.n, holdout.n):  # counts of groups of other sizes do not compare
         n = max(real.n, holdout.n)
         shares = [f" ({plain_share(side.rate, n)})" if side.hits else "" for side in (real, holdout)]
     return (
-        f"Of {real.n:,} {members}, {how_many(real.hits, real.n)}{shares[0]} {hit}; of {holdout.n:,} {strangers}, "
+        f"Of {formatting.of_units(real)} {members}, {how_many(real.hits, real.n)}{shares[0]} {hit}; of "
+        f"{formatting.of_units(holdout)} {strangers}, "
         f"{how_many(holdout.hits, holdout.n)}{shares[1]}."
     )
 
@@ -298,7 +299,7 @@ def _bar(side: Rate, name: Literal["members", "strangers"], r: ResultRecord, n: 
         return Bar(name, name, None, "withheld" if side.rate is None and side.n else "-")
     if is_mean(r):
         return Bar(name, name, side.rate, plain_share(side.rate, n))
-    told = f"{_people(side.hits)} of {side.n:,}"
+    told = f"{_people(side.hits)} of {formatting.of_units(side)}"
     if 0 < side.hits < _SOMEBODY:
         return Bar(name, name, side.rate, told)
     share = plain_share(side.rate, n)

@@ -11,18 +11,19 @@ def facts_in_words(data: Assessment) -> list[str]:
     """Return what is known about single people, whatever the tests say; [] where it is not known."""
     if data.facts is None:
         return []
-    v, n = data.facts.verbatim, data.tables.real.rows
-    strangers = (
-        "" if data.tables.holdout is None else f" and of {v.strangers or 0:,} of {data.tables.holdout.rows:,} strangers"
-    )
-    told = [f"The whole record of {v.members:,} of {n:,} members{strangers} stands in the synthetic table."]
+    v, (real, holdout) = data.facts.verbatim, (data.tables.real, data.tables.holdout)
+    n, m = (0 if t is None else t.rows if t.units is None else t.units for t in (real, holdout))
+    strangers = "" if holdout is None else f" and of {v.strangers or 0:,} of {m:,} strangers"
+    what = "The whole record" if real.units is None else "At least one whole row"
+    told = [f"{what} of {v.members:,} of {n:,} members{strangers} stands in the synthetic table."]
     if v.named:
         told[0] += (
             f" {v.named:,} of these members {'are' if v.named > 1 else 'is'} named in the records: chance under these "
             "columns can hardly make such a record."
         )
     elif v.members and v.why_not_named:
-        told[0] += f" Nobody is named: {v.why_not_named}."
+        who = "The records name the person whose record is repeated, and no other" if data.facts.repeated.found else ""
+        told[0] += f" {who or 'Nobody is named'}: {v.why_not_named}."
     repeated = repeated_in_words(data.facts)
     # a finding about this person stands in the verdict's sentence already, behind a colon
     is_told = repeated[1:] in data.verdict.sentence

@@ -13,6 +13,7 @@ from divulge.report.prose.compared import plain_share
 __all__ = ["NOT_BOUNDED", "Reach", "reaches", "test_name"]
 
 NOT_BOUNDED = "not bounded"
+_WIDE = 0.5  # limit from which a reason is given, and part of a full copy below which that is the reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Reach:
     """The same as a number; infinite where nothing bounds it."""
     required: bool
     """Whether "none found" asks this test for a bound."""
+    why: str = ""
+    """Why so little is excluded, where that is less than half; "" elsewhere."""
 
 
 _NAMES = {
@@ -67,7 +70,15 @@ def _height(bound: Bound) -> float:
 def _reach(bound: Bound, data: Assessment) -> Reach:
     name = test_name(bound.attack) + ("" if bound.primary else " (not required)")
     state: Verdict = "none found" if bound.bounded else "cannot tell"
-    return Reach(bound.attack, name, state, _limit(bound, data), _height(bound), bound.primary)
+    return Reach(bound.attack, name, state, _limit(bound, data), _height(bound), bound.primary, _why(bound))
+
+
+def _why(bound: Bound) -> str:
+    if bound.limit is None or bound.limit < _WIDE:
+        return ""
+    if bound.shown is not None and bound.shown < _WIDE:
+        return f"of a full copy only {plain_share(bound.shown, 10_000)} would show here"
+    return "there are too few people"
 
 
 def _limit(bound: Bound, data: Assessment) -> str:

@@ -165,7 +165,8 @@ def _open(q: Asked, data: Assessment, state: State, told: str) -> tuple[State, s
         return state, told
     worst = max(asked_for or left, key=lambda x: x.share)
     whose = f" by {worst.test.partition(': ')[2]}" if state == "none found" else ""
-    return "cannot tell", f"{told} An excess of up to {worst.limit}{whose} is not excluded."
+    why = f", as {worst.why}" if worst.why else ""
+    return "cannot tell", f"{told} An excess of up to {worst.limit}{whose} is not excluded{why}."
 
 
 def repeated_person(data: Assessment) -> str:
