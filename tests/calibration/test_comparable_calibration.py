@@ -1,11 +1,13 @@
 """Checks of whether members and strangers are a fair comparison: how often they cry wolf, and what they find."""
 
 import math
+from itertools import product
 
 import numpy as np
 import polars as pl
 import pytest
 
+import divulge
 from divulge.case.case import build_case
 from divulge.case.comparable.labels import labels_of
 from divulge.case.comparable.overlap import no_overlap
@@ -193,3 +195,26 @@ def test_people_in_both_tables_are_found(world, noise, share):
         )
         found += not no_overlap(build_case(pl.concat([real[k:], moved]), world(rng, n), holdout, seed=seed)).ok
     assert found >= 0.8 * runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [3, pytest.param(40, marks=pytest.mark.full)])
+@pytest.mark.parametrize("world", [mixed, codes], ids=_name)
+def test_a_clean_table_whose_holdout_holds_training_rows_is_no_finding(world, runs):
+    """Whole runs on a fresh sample: the synthesizer knew nobody, whoever of the holdout was in the training data."""
+    found, shares = 0, (0.0, 0.03, 0.1, 0.3, 1.0)
+    for share, i in product(shares, range(runs)):
+        rng = np.random.default_rng([int(100 * share), i])
+        n = 30 if i % 3 == 2 else 300
+        m = max(20, n // 3)
+        real, synthetic, strangers = (world(rng, k) for k in (n, n, m))
+        both = round(share * m)
+        holdout = pl.concat([real[:both], strangers[both:]])
+        report = divulge.assess(
+            real, synthetic, holdout=holdout, models=False, utility=False, fidelity=False, search="off", jobs=1, seed=i
+        )
+        found += report.verdict in ("excess found", "deficit found")
+        if share == 1.0 and n == 300:
+            assert "The comparison does not hold (no overlap)" in report.to_dict()["verdict"]["sentence"]
+    n_runs = runs * len(shares)
+    assert found / n_runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / n_runs)
