@@ -252,7 +252,7 @@ def test_few_strangers_are_told():
 def test_columns_that_not_all_tables_have_are_told():
     real, synthetic, holdout = three()
     found = checks(real.with_columns(more=pl.lit(1)), synthetic, holdout)["same columns"]
-    assert (found.ok, found.detail) == (False, "4 columns are shared; real has 1 more, left out")
+    assert (found.ok, found.detail) == (False, "4 columns are shared; real has 1 more ('more'), left out")
 
 
 def test_types_that_disagree_are_told():

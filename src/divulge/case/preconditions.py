@@ -69,11 +69,12 @@ def verbatim_strangers(case: Case) -> list[Check]:
 
 
 def _same_columns(case: Case) -> Check:
-    extra = {t.role: len(t.columns) - len(case.columns) for t in case.tables}
-    uneven = {role: n for role, n in extra.items() if n}
+    shared = set(case.columns)
+    extra = {t.role: [c for c in t.columns if c not in shared] for t in case.tables}
+    uneven = {role: names for role, names in extra.items() if names}
     if not uneven:
         return Check(check="same columns", ok=True, detail=f"all tables have the same {len(case.columns)} columns")
-    told = ", ".join(f"{role} has {n} more" for role, n in uneven.items())
+    told = ", ".join(f"{role} has {len(names)} more ({_names(names)})" for role, names in uneven.items())
     alike = differing_names(case.tables, case.columns)
     renamed = "; ".join(_renamed(case))
     detail = (

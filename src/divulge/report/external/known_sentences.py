@@ -131,9 +131,9 @@ _CHECKS = (
     ),
     "of the tenth of people with the nearest neighbours, #% have theirs in the other table: more than a random split "
     "of these people gives; remove people who are in both",
-    "# columns are shared; holdout has # more, left out",
-    "# columns are shared; real has # more, left out",
-    "# columns are shared; synthetic has # more, left out",
+    "# columns are shared; holdout has # more ('…'), left out",
+    "# columns are shared; real has # more ('…'), left out",
+    "# columns are shared; synthetic has # more ('…'), left out",
     "# of # holdout rows equal a real row, as a random split of these people may give",
     "# of # holdout rows equal a real row: more than a random split of these people gives; remove people who are in "
     "both",
@@ -268,9 +268,9 @@ _UTILITY = (
 
 PUBLIC = frozenset(
     (
-        "# columns are shared; holdout has # more, left out",
-        "# columns are shared; real has # more, left out",
-        "# columns are shared; synthetic has # more, left out",
+        "# columns are shared; holdout has # more ('…'), left out",
+        "# columns are shared; real has # more ('…'), left out",
+        "# columns are shared; synthetic has # more ('…'), left out",
         "all tables have the same # columns",
         "holdout: columns that not all tables have are left out, # in all: '…'",
         "real: columns that not all tables have are left out, # in all: '…'",
