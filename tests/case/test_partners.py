@@ -158,6 +158,21 @@ def test_new_labels_of_a_tenth_of_the_people_hold_none_found_back_or_where_the_c
     assert UNLIKE in {n["why"] for n in run(real, fewer, holdout).to_dict()["verdict"]["not_compared"]}
 
 
+@pytest.mark.parametrize("change", [pl.col("x0") * 1000 + 10_000, pl.lit(None, dtype=pl.Float64)])
+def test_numbers_in_another_unit_of_measure_or_left_empty_have_nothing_in_common(change):
+    rng = np.random.default_rng(8)
+    real, synthetic, holdout = (people(rng) for _ in range(3))
+    told = run(real, synthetic.with_columns(x0=change), holdout).to_dict()["verdict"]
+    assert {"column": "x0", "why": NO_VALUE} in told["not_compared"] and told["verdict"] == "cannot tell"
+    wider = synthetic.with_columns(x0=pl.col("x0") * 1.5)
+    assert unlike_values(build_case(real, wider, holdout)) == {}
+    mixed = [
+        t.with_columns(x0=pl.when(pl.col("x0") > 2).then(pl.lit("N")).otherwise(pl.col("x0").round(2).cast(str)))
+        for t in (real, synthetic, holdout)
+    ]
+    assert unlike_values(build_case(*mixed)) == {}
+
+
 def test_new_numbers_of_units_are_as_they_should_be():
     rng = np.random.default_rng(7)
     tables = [

@@ -29,6 +29,8 @@ none. The other critical checks fail where strangers are too much like members, 
 CRITICAL = ("different tables", "units apart", *INVALIDATING)
 """Checks that must hold for members and strangers to be comparable."""
 
+Ints = NDArray[np.int64]
+
 _SAME = "are the same table"
 _ALIKE = "have each value of each column equally often (they are one table, or cells were moved between rows)"
 _LOOKED_AT = 10  # columns without a partner whose values are compared, a limit on the time
@@ -136,22 +138,40 @@ def _infinities(case: Case) -> Check | None:
 
 
 def unlike_values(case: Case) -> dict[str, float]:
-    """Return the columns of labels most of whose synthetic values stand in no real record.
+    """Return the columns most of whose synthetic values are those of no real record.
+
+    Of numbers and dates these are the values outside the range of real and holdout, as where a unit of measure differs;
+    of labels all that no person has. A missing value is a value.
 
     Returns
     -------
     dict
-        By column the share of real rows whose value the synthetic table lacks; 1 where no value stands in both. The
-        unit, whose numbers a synthesizer makes anew, and ignored columns are left out.
+        By column the share of real rows whose value the synthetic table lacks, or that lie outside its range; 1 where
+        the tables have nothing in common. The unit, whose numbers a synthesizer makes anew, and ignored columns are
+        left out.
     """
     out: dict[str, float] = {}
     apart = {*case.schema.with_role("unit"), *case.schema.with_role("ignore")}
-    for name in case.schema.names("categorical", "boolean", "integer-coded"):
+    measured = case.schema.names("numeric", "datetime")
+    for name in (*case.schema.names("categorical", "boolean", "integer-coded"), *measured):
+        if name in apart or case.encoded.outlines.of(name) is not None:
+            continue
         real, synthetic, *holdout = case.pooled(name).counts
-        people = real + sum(holdout)
-        if name not in apart and int(synthetic[people == 0].sum()) > 0.5 * case.n_rows("synthetic"):
-            out[name] = float(real[synthetic == 0].sum() / max(1, real.sum()))
+        numbers = case.numbers(name) if name in measured else None
+        strange, lacking = (_not_among(counts, of, numbers) for counts, of in (
+            (synthetic, real + sum(holdout)), (real, synthetic)))  # fmt: skip
+        if strange > 0.5:
+            out[name] = lacking
     return out
+
+
+def _not_among(counts: Ints, others: Ints, numbers: NDArray[np.float64] | None) -> float:
+    """Return the share of rows whose value the others lack; of numbers, whose value lies outside the others' range."""
+    among = others > 0
+    measured = np.zeros(len(counts), dtype=bool) if numbers is None else ~np.isnan(numbers)
+    if numbers is not None and (known := numbers[among & measured]).size:
+        among[measured] = (numbers[measured] >= known.min()) & (numbers[measured] <= known.max())
+    return float(counts[~among].sum() / max(1, counts.sum()))
 
 
 def _unseen_values(case: Case) -> Check | None:
