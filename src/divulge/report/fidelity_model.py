@@ -7,6 +7,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from divulge.measures.differing import Differing
+
 __all__ = ["FAILED", "NO_GROUPS", "NO_MODELS", "ColumnLeftOut", "FidelityScope", "Marginal", "NotMeasured"]
 
 NO_GROUPS = "no subgroups were named"
@@ -59,4 +61,8 @@ class FidelityScope(msgspec.Struct, frozen=True, kw_only=True):
     not_measured: tuple[NotMeasured, ...] = ()
     not_compared: tuple[ColumnLeftOut, ...] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Why the verdicts may not hold.")] = ()
+    differing: Annotated[
+        tuple[Differing, ...],
+        Meta(description="The columns that explain the results that differ; an external edition has none."),
+    ] = ()
     marginals: tuple[Marginal, ...] = ()

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from divulge.case.case import Case
 from divulge.core.errors import DivulgeError
 from divulge.measures.blocks import columns_left_out
+from divulge.measures.differing import differing
 from divulge.measures.entry import Measure
 from divulge.measures.registry import run_measure
 from divulge.measures.result import TOLERANCE, FidelityResult
@@ -182,6 +183,7 @@ def _scope(
         ),
         not_compared=tuple(ColumnLeftOut(column=c, why=why) for c, why in columns_left_out(case)),
         warnings=warnings_of(results),
+        differing=differing(results),
         marginals=tuple(_drawn(case)),
     )
 
