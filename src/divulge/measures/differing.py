@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from divulge.measures.result import FidelityResult
 
-__all__ = ["Differing", "differing", "told_of"]
+__all__ = ["Differing", "differing", "is_of_all_columns", "told_of"]
 
 _Place = tuple[str, str]
 """A column and its table."""
@@ -67,6 +67,11 @@ def differing(results: Sequence[FidelityResult]) -> tuple[Differing, ...]:
         )  # fmt: skip
         left = {i: of for i, of in left.items() if i not in places}
     return tuple(out)
+
+
+def is_of_all_columns(result: FidelityResult) -> bool:
+    """Return whether a result is about all columns together, so that no column explains it."""
+    return not _about(result)
 
 
 def _about(result: FidelityResult) -> tuple[_Place, ...]:

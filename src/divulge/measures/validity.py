@@ -121,8 +121,9 @@ _OF_KEYS = 0.25
             "table that never is may have copied extremes, which belong to single people: with a holdout, those that "
             "one real person alone has are looked for among synthetic rows and among strangers."
         ),
-        silent=("Rules between columns: column_rules looks for them where it is named.",),
+        silent=("Rules between columns: column_rules looks for them.",),
     ),
+    share=0.5,  # the other half is that of column_rules
 )
 def validity(case: Case, *, tolerance: float = TOLERANCE) -> tuple[FidelityResult, ...]:
     """Return how often synthetic values break the limits of the real table, and a fresh sample's would.
@@ -189,7 +190,7 @@ def keys_p(real: NDArray[np.int64], synthetic: NDArray[np.int64]) -> float:
     Examples
     --------
     >>> keys_p(np.array([0, 1, 1, 0]), np.array([0, 0, 0, 2])), keys_p(np.array([0, 1, 1]), np.array([1, 1, 0]))
-    (0.5, 0.25)
+    (0.5, 0.5)
     """
     n, m = int(real.sum()), int(synthetic.sum())
     ours, theirs = n / (n + m), m / (n + m)

@@ -13,11 +13,11 @@ import polars as pl
 
 from divulge.core.atomic_write import written
 from divulge.core.result import jsonable, tidy
-from divulge.measures.differing import Differing, differing
+from divulge.measures.differing import Differing, differing, is_of_all_columns
 from divulge.measures.result import VERDICTS, FidelityResult, grouped, telling_of
 from divulge.report.notebook import framed
 from divulge.report.prose.learned import agreement_lines
-from divulge.report.prose.use import differing_lines
+from divulge.report.prose.use import differing_lines, farthest
 from divulge.tables.kinds import as_kind
 
 __all__ = ["Fidelity"]
@@ -81,6 +81,7 @@ class Fidelity:
             lines += [line, *(f"  {one}" for one in listed)]
         for head, *others in grouped(self.results):
             lines.append(f"{head}{_counted(head)}")
+            lines += [f"  {farthest(1, r)}" for r in others if r.verdict == "differs" and is_of_all_columns(r)]
             telling = telling_of(head) if head.verdict == "differs" else ()
             lines += [f"  tells: {tidy(', '.join(name for name, _ in telling))}"] if telling else []
             lines += [f"  {told}" for told in agreement_lines([head, *others])]

@@ -9,11 +9,12 @@ from msgspec import Meta
 
 from divulge.measures.differing import Differing
 
-__all__ = ["FAILED", "NO_GROUPS", "NO_MODELS", "ColumnLeftOut", "FidelityScope", "Marginal", "NotMeasured"]
+__all__ = ["FAILED", "LONG", "NO_GROUPS", "NO_MODELS", "ColumnLeftOut", "FidelityScope", "Marginal", "NotMeasured"]
 
 NO_GROUPS = "no subgroups were named"
 NO_MODELS = "it fits models, and this run was not asked for them"
 FAILED = "it failed"
+LONG = "it was expected to take more than a tenth of the time of the run; divulge fidelity makes it where it is named"
 """Why a run does not make a measure, or has no number of it; measures themselves have further reasons."""
 
 Share = float

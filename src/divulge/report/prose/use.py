@@ -25,6 +25,7 @@ __all__ = [
     "differing_of",
     "drawn_of",
     "family_of",
+    "farthest",
     "fresh_range",
     "headlines",
     "is_too_close",
@@ -202,14 +203,14 @@ def differing_lines(found: Sequence[Differing], results: Sequence[FidelityResult
         The results that it was found from.
     """
     for one in found[:_LISTED]:
-        yield tidy(one.sentence), [_farthest(n, worst) for n, worst in told_of(one, results)]
+        yield tidy(one.sentence), [farthest(n, worst) for n, worst in told_of(one, results)]
     if further := found[_LISTED:]:
         named = ", ".join(tidy(" and ".join(one.columns)) for one in further[:_FURTHER])
         more = len(further) - _FURTHER
         yield f"further columns that differ: {named}{f' and {more:,} more' if more > 0 else ''}", []
 
 
-def _farthest(n: int, worst: FidelityResult) -> str:
+def farthest(n: int, worst: FidelityResult) -> str:
     """Return the number of differing results of one measure, and the one that is farthest."""
     ruler = "" if worst.ruler is None else f", ruler {times(worst.ruler)}"
     value = "undefined" if worst.value is None else digits(worst.value)
