@@ -34,7 +34,7 @@ from divulge.core.schema import Schema, column_names
 from divulge.tables.counting import COUNTING
 from divulge.tables.stacking import LACKING, TOGETHER
 
-__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "is_about_tables", "worded"]
+__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "is_about_tables", "made_alone", "worded"]
 
 CATALOGUE: dict[str, Attack] = {}
 CODED = (
@@ -158,10 +158,7 @@ def _public(entry: Attack) -> Any:
             _gather(case, entry, settings, counting)
         elif entry.plan.in_memory:
             case = case.collected("this attack needs every row")
-        notes = [n for n in case.notes if is_about_tables(n) or n.startswith(READ)]
-        found = _with_notes(entry.run(case, **settings), notes)
-        # the comparisons of one call are one family; `assess` corrects over all calls of an attack
-        return found if isinstance(found, Result) else tuple(correct(case, found))
+        return made_alone(entry, case, settings)
 
     extra = [p for n, p in own.parameters.items() if n != "case"]
     shared = list(_TABLES.parameters.values())
@@ -170,6 +167,14 @@ def _public(entry: Attack) -> Any:
     public.run = entry.run  # type: ignore[attr-defined] # functions take attributes
     public.__doc__ = doc
     return public
+
+
+def made_alone(entry: Attack, case: Case, settings: Mapping[str, Any]) -> Result | Results:
+    """Return the results of an attack that is made by itself on a case: corrected, with notes on the tables."""
+    notes = [n for n in case.notes if is_about_tables(n) or n.startswith(READ)]
+    found = _with_notes(entry.run(case, **settings), notes)
+    # the comparisons of one call are one family; `assess` corrects over all calls of an attack
+    return found if isinstance(found, Result) else tuple(correct(case, found))
 
 
 def _gather(case: Case, entry: Attack, settings: Mapping[str, Any], engine: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash
+from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, numbers
 from divulge.core.hashing import row_hashes
 from divulge.kernels.counts.contingency import combine
 
@@ -28,6 +28,7 @@ def exchangeable(case: Case) -> Check | None:
     from scipy.special import ndtr
 
     p = min(1.0, 2 * float(ndtr(-z)))  # times 2: z is the larger of two folds; one-sided, as only a high AUC counts
+    told = numbers({"AUC": auc, "p": p})
     detail = f"a classifier tells real from holdout with AUC {auc:.3f} (0.5 is chance, p = {p:.2g})"
     # The p-value is calibrated in tests/case/test_preconditions.py; 0.01 itself is a start value: one random split in a
     # hundred fails the check.
@@ -36,8 +37,9 @@ def exchangeable(case: Case) -> Check | None:
             check="exchangeable",
             ok=False,
             detail=detail + ": they are no random split; every excess below is suspect",
+            numbers=told,
         )
-    return Check(check="exchangeable", ok=True, detail=detail)
+    return Check(check="exchangeable", ok=True, detail=detail, numbers=told)
 
 
 def exchangeability(case: Case) -> tuple[float, float]:
