@@ -11,6 +11,7 @@ import pytest
 
 import divulge
 from divulge.run.holdout_split import split_rows
+from divulge.sdmetrics.reports import QualityReport
 from divulge.tables.frames import table_of
 
 
@@ -136,6 +137,12 @@ def cap(tables, column, **settings):
     return numbers(divulge.cap(tables[0], tables[1], holdout=tables[2], keys=["group"], target=column, **settings))
 
 
+def quality(tables, column, schema):
+    report = QualityReport()
+    report.generate(tables[0], tables[1], schema, verbose=False)
+    return report.get_score()
+
+
 def k_anonymity(tables, column):
     return numbers(divulge.k_anonymity(tables[0], tables[1], holdout=tables[2], keys=[column]))
 
@@ -245,8 +252,9 @@ def test_the_schema_carries_the_form_and_every_run_obeys_it(column, form):
     schema = divulge.schema_from_toml(written.to_toml())
     assert cap(tables, column, schema=schema) == plain(cap, column)
     if column != "whole":
-        with pytest.raises(divulge.ColumnError, match="the schema says that it is written"):
-            cap(as_written(column, list(COLUMNS[column])[-1]), column, schema=schema)
+        for door in (cap, quality):
+            with pytest.raises(divulge.ColumnError, match="the schema says that it is written"):
+                door(as_written(column, list(COLUMNS[column])[-1]), column, schema=schema)
 
 
 @pytest.mark.first(1)

@@ -8,9 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 import divulge
-from divulge.attacks.checks import INFERENCE_ONLY, conclude, hold_back, judge, verdict_of
+from divulge.attacks.checks import INFERENCE_ONLY, conclude, hold_back, in_doubt, judge, verdict_of
+from divulge.case.case import build_case
 from divulge.core.result import Difference, Result, Risk
-from divulge.run.verdict import in_doubt, over_families
+from divulge.run.verdict import over_families
 from divulge.stats import Interval, Outcomes, compare
 
 
@@ -107,7 +108,7 @@ def test_rows_removed_near_members_are_a_deficit_and_lower_the_score():
     numbers = np.arange(900) / 7
     real, strangers = (pl.DataFrame({"x": numbers[k : k + 300]}) for k in (0, 300))
     synthetic = pl.DataFrame({"x": np.concatenate([numbers[300:360], numbers[600:840]])})
-    found = divulge.copies(real, synthetic, holdout=strangers, variants=["exact"])[0]
+    found = divulge.copies.run(build_case(real, synthetic, strangers), variants=["exact"])[0]
     assert found.verdict == "deficit found" and found.risk.value == pytest.approx(-0.25)
     assert found.score == pytest.approx(100 * (1 + found.risk.low)) and found.score < 75
     assert any(n.startswith("members are met less often than strangers") for n in found.notes)
@@ -118,7 +119,7 @@ def test_a_failing_precondition_takes_the_all_clear_away():
     found = in_doubt(results, ["no overlap", "exchangeable"])
     assert [r.verdict for r in found] == ["cannot tell", "excess found", "cannot tell"]
     assert found[0].notes == (
-        "cannot tell: a precondition fails (no overlap, exchangeable), so that strangers are no fair comparison",
+        "cannot tell: a precondition fails (no overlap, exchangeable), so that nothing is bounded",
     )
     assert found[1:] == results[1:]
     assert in_doubt(results, []) == results

@@ -85,7 +85,7 @@ def test_the_result_is_the_struct_of_the_schema():
     ]
 
 
-@pytest.mark.parametrize("check", ["exchangeable", "holdout unseen", "rows belong together"])
+@pytest.mark.parametrize("check", ["no overlap", "exchangeable", "holdout unseen", "rows belong together"])
 def test_where_the_comparison_does_not_hold_no_rule_and_no_policy_is_kept(check):
     bad = run(preconditions=[*run()["preconditions"], {"check": check, "ok": False, "detail": "p = 1e-9"}])
     for policy, rules in ((None, ["any.high > 0.9"]), (None, ["excess"]), (Policy(preconditions=False), [])):

@@ -167,19 +167,19 @@ def test_one_person_s_repeated_record_is_a_finding():
     assert told(PRIMARY, person=said, failing=["exchangeable"]).verdict == "cannot tell"
 
 
-@pytest.mark.parametrize("check", ["exchangeable", "holdout unseen", "rows belong together"])
+@pytest.mark.parametrize("check", ["no overlap", "exchangeable", "holdout unseen", "rows belong together"])
 def test_where_the_comparison_does_not_hold_nothing_follows(check):
     for results in (PRIMARY, [compared("copies", "exact", 0.3, "excess found"), *PRIMARY[1:]]):
-        found = told(results, failing=["no overlap", check])
+        found = told(results, failing=["units apart", check])
         assert found.verdict == "cannot tell"
         assert found.sentence.startswith(f"The comparison does not hold ({check}), so that nothing follows either way")
 
 
 def test_another_failing_precondition_holds_none_found_back_and_leaves_a_finding():
-    assert told(PRIMARY, failing=["no overlap"]).verdict == "cannot tell"
-    found = told([compared("copies", "exact", 0.3, "excess found"), *PRIMARY[1:]], failing=["no overlap"])
+    assert told(PRIMARY, failing=["units apart"]).verdict == "cannot tell"
+    found = told([compared("copies", "exact", 0.3, "excess found"), *PRIMARY[1:]], failing=["units apart"])
     assert found.verdict == "excess found"
-    assert found.sentence.endswith("But a precondition fails (no overlap): see there before relying on this.")
+    assert found.sentence.endswith("But a precondition fails (units apart): see there before relying on this.")
 
 
 @pytest.mark.parametrize("attack", ["copies", "dcr", "linkability", "inference"])
@@ -288,3 +288,20 @@ def test_what_a_full_copy_shows_in_the_mean_is_weighted_by_who_is_left_to_be_wro
         ],
     )  # fmt: skip
     assert found[0].context[SHOWN] == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize("share", [0.4, 1.0])
+def test_a_clean_table_whose_holdout_holds_training_rows_is_no_finding(share):
+    rng = np.random.default_rng(4)
+    real, synthetic, fresh = (
+        pl.DataFrame({f"x{j}": rng.normal(size=n) for j in range(4)} | {"c": rng.choice(list("abc"), n)})
+        for n in (300, 300, 100)
+    )
+    both = round(100 * share)
+    holdout = pl.concat([real[:both], fresh[both:]])
+    report = divulge.assess(
+        real, synthetic, holdout=holdout, models=False, utility=False, fidelity=False, search="off", membership=False
+    )
+    assert share < 1 or any(r.verdict == "excess found" for r in report.results)
+    assert report.verdict == "cannot tell"
+    assert "The comparison does not hold (no overlap)" in report.to_dict()["verdict"]["sentence"]

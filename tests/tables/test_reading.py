@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.core.schema import Column
+from divulge.core.schema import Column, Schema
 from divulge.kernels.counts.binning import fit_binning
+from divulge.sdmetrics.reports import DiagnosticReport, QualityReport
 from divulge.tables.column_families import n_read
 from divulge.tables.frames import table_of
 from divulge.tables.pooled_columns import pool
@@ -139,7 +140,17 @@ def test_a_declared_kind_that_cannot_be_read_is_an_error_with_counts():
         beside(["red", "blue", "green", "7"], said=Column("x", "numeric"))
     with pytest.raises(divulge.ColumnError, match="declared datetime; 2 of 2 different values are no date"):
         beside(["red", "blue"], said=Column("x", "datetime"))
+    with pytest.raises(divulge.ColumnError, match="declared datetime; 2 of 2 different values are no date"):
+        beside(["1,234.5", "7,000.1"], said=Column("x", "datetime"))
     beside(["red", "blue"], said=Column("x", "numeric", roles=("ignore",)))
+
+
+@pytest.mark.parametrize("report", [QualityReport, DiagnosticReport])
+def test_quality_and_diagnosis_refuse_a_declared_kind_that_cannot_be_read(report):
+    table = pl.DataFrame({"x": ["red", "blue", "green", "7"], "y": [1, 2, 3, 4]})
+    kinds = (Column("x", "numeric"), Column("y", "categorical"))
+    with pytest.raises(divulge.ColumnError, match="declared numeric; 3 of 4 different values are no number"):
+        report().generate(table, table, Schema(kinds), verbose=False)
 
 
 def test_a_table_in_another_form_than_the_schema_says_is_an_error_that_names_both():
@@ -193,13 +204,13 @@ def test_bins_do_not_depend_on_the_order_of_levels():
 
 
 def test_names_that_blanks_or_the_unicode_form_tell_apart_are_one_column():
-    real = pl.DataFrame({"größe": [1, 2, 3], "age ": [3, 4, 5], "Job": ["a", "b", "c"]})
+    real = pl.DataFrame({"größe": [1, 2, 3], "age ": [3, 4, 5], "Job": ["a", "b", "c"], "JOB": [1, 2, 3]})
     other = pl.DataFrame({"gro\u0308\u00dfe": [1, 2, 3], "age": [3, 4, 5], "job": ["a", "b", "c"]})
     report = divulge.assess(real, other, models=False, utility=False, fidelity=False, search="off")
     told = report.to_dict()
     assert any("'age' is taken for 'age ' of real" in note for note in told["notes"])
     (same,) = [c for c in told["preconditions"] if c["check"] == "same columns"]
-    assert "'Job' in real and 'job' in synthetic differ by case alone" in same["detail"]
+    assert "in real and 'job' in synthetic differ by case or punctuation alone" in same["detail"]
     assert same["detail"].startswith("2 columns are shared")
 
 

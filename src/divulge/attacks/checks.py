@@ -320,6 +320,18 @@ def hold_back(result: Result, why: str) -> Result:
     return replace(result, verdict="cannot tell", notes=(*notes, f"{CANNOT_TELL}: {why}"))
 
 
+def in_doubt(results: Sequence[Result], failing: Sequence[str]) -> list[Result]:
+    """Return the results; where members and strangers are not comparable, "none found" becomes "cannot tell".
+
+    These results have no score.
+    """
+    if not failing:
+        return list(results)
+    why = f"a precondition fails ({', '.join(failing)}), so that nothing is bounded"
+    scoreless = [replace(r, score=None) for r in results]
+    return [hold_back(r, why) if r.verdict == "none found" else r for r in scoreless]
+
+
 CANNOT_TELL = "cannot tell"
 TOO_FEW = "too few"
 INFERENCE_ONLY = (

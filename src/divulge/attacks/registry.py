@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from divulge.attacks.checks import in_doubt
 from divulge.attacks.entry import (
     Attack,
     Coarse,
@@ -28,6 +29,7 @@ from divulge.attacks.entry import (
 )
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import COLLECTED, LEFT_OUT, READ, Case, build_case
+from divulge.case.preconditions import unlike_values, verbatim_strangers
 from divulge.core.errors import SettingError
 from divulge.core.result import Counts, Result
 from divulge.core.schema import Schema, column_names
@@ -150,15 +152,16 @@ def _public(entry: Attack) -> Any:
     ) -> Result | Results:
         own.bind(None, **settings)  # an unknown setting fails before the tables are read
         settings |= {name: _names(name, given) for name, given in settings.items() if name in _NAMES}
+        asked = _asked(own, settings)
         case = build_case(
             real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level, engine=engine,
-            asked=_asked(own, settings),
+            asked=asked,
         )  # fmt: skip
         if counting := engine if engine in COUNTING else case.engine:
             _gather(case, entry, settings, counting)
         elif entry.plan.in_memory:
             case = case.collected("this attack needs every row")
-        return made_alone(entry, case, settings)
+        return made_alone(entry, case, settings, asked)
 
     extra = [p for n, p in own.parameters.items() if n != "case"]
     shared = list(_TABLES.parameters.values())
@@ -169,12 +172,35 @@ def _public(entry: Attack) -> Any:
     return public
 
 
-def made_alone(entry: Attack, case: Case, settings: Mapping[str, Any]) -> Result | Results:
-    """Return the results of an attack that is made by itself on a case: corrected, with notes on the tables."""
+def made_alone(
+    entry: Attack, case: Case, settings: Mapping[str, Any], asked: Sequence[str] | None = None
+) -> Result | Results:
+    """Return the results of an attack that is made by itself on a case: corrected, with notes on the tables.
+
+    Parameters
+    ----------
+    entry, case, settings
+        The attack, the tables, and its own settings.
+    asked
+        Columns that the call names, where it needs no other.
+    """
     notes = [n for n in case.notes if is_about_tables(n) or n.startswith(READ)]
-    found = _with_notes(entry.run(case, **settings), notes)
+    failing = verbatim_strangers(case) if entry.compared and asked is None else []
+    notes += [f"precondition not met: {c.check}: {c.detail}" for c in failing]
+    found = entry.run(case, **settings)
+    looked_at = case.whole_record if asked is None else [c for c in case.columns if c in asked]
+    apart = [name for name, share in unlike_values(case).items() if share == 1 and name in looked_at]
+    if apart and entry.compared:
+        notes.append(
+            f"precondition not met: same values: {', '.join(map(repr, apart))}: no value stands in both the "
+            "synthetic table and a real record, so that no copy could show"
+        )
+    doubted = [c.check for c in failing] + ["same values"] * bool(apart)
+    if isinstance(found, Result):
+        return in_doubt([replace(found, notes=(*found.notes, *notes))], doubted)[0]
     # the comparisons of one call are one family; `assess` corrects over all calls of an attack
-    return found if isinstance(found, Result) else tuple(correct(case, found))
+    noted = [replace(r, notes=(*r.notes, *(() if i else notes))) for i, r in enumerate(found)]
+    return tuple(in_doubt(correct(case, noted), doubted))
 
 
 def _gather(case: Case, entry: Attack, settings: Mapping[str, Any], engine: str) -> None:
@@ -216,13 +242,6 @@ def _asked(own: inspect.Signature, settings: Mapping[str, Any]) -> list[str] | N
     if "keys" not in own.parameters or "columns" in own.parameters or any(given is None for given in needed):
         return None
     return [c for given in named if given is not None for c in ([given] if isinstance(given, str) else given)]
-
-
-def _with_notes(found: Result | Results, notes: Sequence[str]) -> Result | Results:
-    """Return the results; the first one also has the notes about the tables."""
-    if isinstance(found, Result):
-        return replace(found, notes=(*found.notes, *notes))
-    return tuple(replace(r, notes=(*r.notes, *(() if i else notes))) for i, r in enumerate(found))
 
 
 _EVERY_LINES = textwrap.fill(EVERY, 116, subsequent_indent="    ")

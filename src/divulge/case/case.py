@@ -73,10 +73,13 @@ class Case:
     @property
     def without_strangers(self) -> tuple[str, ...]:
         """Columns that real and synthetic have and the holdout lacks: nothing can be said about them with strangers."""
-        if not self.has_holdout:
-            return ()
-        real, synthetic, holdout = (t.columns for t in self.tables)
-        return tuple(c for c in real if c in synthetic and c not in holdout)
+        real, synthetic, *holdout = (t.columns for t in self.tables)
+        return tuple(c for c in real if c in synthetic and any(c not in names for names in holdout))
+
+    @property
+    def without_members(self) -> tuple[str, ...]:
+        """Columns of the synthetic table that the real table lacks: nobody's value can be compared with theirs."""
+        return tuple(c for c in self.tables[1].columns if c not in self.tables[0].columns)
 
     @property
     def levels(self) -> tuple[str, ...]:

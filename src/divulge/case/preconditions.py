@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import combinations
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -12,22 +13,28 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.case.comparable.check import Check
 from divulge.case.comparable.exchangeable import exchangeable
-from divulge.case.comparable.overlap import no_overlap
+from divulge.case.comparable.overlap import no_overlap, overlap
 from divulge.case.comparable.together import rows_together
 from divulge.case.comparable.unseen import holdout_unseen
 from divulge.tables.matched_names import differing_names
+from divulge.tables.pooled_columns import pool
 
-__all__ = ["CRITICAL", "INVALIDATING", "check_all", "table_facts"]
+__all__ = ["CRITICAL", "INVALIDATING", "check_all", "table_facts", "unlike_values", "verbatim_strangers"]
 
-INVALIDATING = ("exchangeable", "holdout unseen", "rows belong together")
-"""Checks without which nothing follows from members and strangers, whatever was found. The other critical ones fail
-where strangers are too much like members, which hides an excess and makes none."""
+INVALIDATING = ("no overlap", "exchangeable", "holdout unseen", "rows belong together")
+"""Checks without which nothing follows from members and strangers, whatever was found. A stranger who stands in the
+real table has himself at distance 0 there, so that comparisons which look at other people find an excess where there is
+none. The other critical checks fail where strangers are too much like members, which hides an excess and makes none."""
 
-CRITICAL = ("different tables", "no overlap", "units apart", *INVALIDATING)
+CRITICAL = ("different tables", "units apart", *INVALIDATING)
 """Checks that must hold for members and strangers to be comparable."""
 
 _SAME = "are the same table"
 _ALIKE = "have each value of each column equally often (they are one table, or cells were moved between rows)"
+_LOOKED_AT = 10  # columns without a partner whose values are compared, a limit on the time
+_ALIKE_VALUES = (
+    0.9  # share of the values of one such column that another has, from which a note names both; start value
+)
 _SMALL = 100  # rows of a table below which most answers are unsure; start value, not calibrated
 
 
@@ -52,6 +59,15 @@ def check_all(case: Case) -> list[Check]:
     return [found for c in checks if (found := c(case)) is not None]
 
 
+def verbatim_strangers(case: Case) -> list[Check]:
+    """Return the checks that fail because strangers stand word for word in another table more often than by chance.
+
+    They look at equal rows alone, which costs little: a single attack tells them, and makes no other check.
+    """
+    checks = (overlap(case), holdout_unseen(case, near=False))
+    return [check for check in checks if check is not None and not check.ok]
+
+
 def _same_columns(case: Case) -> Check:
     extra = {t.role: len(t.columns) - len(case.columns) for t in case.tables}
     uneven = {role: n for role, n in extra.items() if n}
@@ -59,8 +75,24 @@ def _same_columns(case: Case) -> Check:
         return Check(check="same columns", ok=True, detail=f"all tables have the same {len(case.columns)} columns")
     told = ", ".join(f"{role} has {n} more" for role, n in uneven.items())
     alike = differing_names(case.tables, case.columns)
-    detail = f"{len(case.columns)} columns are shared; {told}, left out{alike and f'; {alike}'}"
+    renamed = "; ".join(_renamed(case))
+    detail = (
+        f"{len(case.columns)} columns are shared; {told}, left out{alike and f'; {alike}'}{renamed and f'; {renamed}'}"
+    )
     return Check(check="same columns", ok=False, detail=detail)
+
+
+def _renamed(case: Case) -> Iterator[str]:
+    """Yield which columns of the synthetic table have the values of a column of the real table that it lacks."""
+    real, synthetic = case.tables[:2]
+    if real.frame is None or synthetic.frame is None:
+        return
+    left = [c for c in real.columns if c not in synthetic.columns]
+    for name, column in product(case.without_members[:_LOOKED_AT], left[:_LOOKED_AT]):
+        other = replace(synthetic, columns=(column,), names={column: synthetic.names[name]})
+        theirs, released = (counts[1:] > 0 for counts in pool((real, other), column, case.missing).counts)
+        if int(released.sum()) > 1 and (theirs & released).sum() >= _ALIKE_VALUES * released.sum():
+            yield f"{name!r} in synthetic has values of {column!r} in real: rename it if they are one column"
 
 
 def _same_kinds(case: Case) -> Check | None:
@@ -102,14 +134,27 @@ def _infinities(case: Case) -> Check | None:
     return Check(check="infinite values", ok=False, detail=f"{_names(bad)}: infinite values fall into the end bins")
 
 
-def _unseen_values(case: Case) -> Check | None:
-    unseen = []
+def unlike_values(case: Case) -> dict[str, float]:
+    """Return the columns of labels most of whose synthetic values stand in no real record.
+
+    Returns
+    -------
+    dict
+        By column the share of real rows whose value the synthetic table lacks; 1 where no value stands in both. The
+        unit, whose numbers a synthesizer makes anew, and ignored columns are left out.
+    """
+    out: dict[str, float] = {}
+    apart = {*case.schema.with_role("unit"), *case.schema.with_role("ignore")}
     for name in case.schema.names("categorical", "boolean", "integer-coded"):
-        pooled = case.pooled(name)
-        people = pooled.counts[0] + (pooled.counts[2] if case.has_holdout else 0)
-        n = int(pooled.counts[1][people == 0].sum())
-        if n > 0.5 * case.n_rows("synthetic"):
-            unseen.append(name)
+        real, synthetic, *holdout = case.pooled(name).counts
+        people = real + sum(holdout)
+        if name not in apart and int(synthetic[people == 0].sum()) > 0.5 * case.n_rows("synthetic"):
+            out[name] = float(real[synthetic == 0].sum() / max(1, real.sum()))
+    return out
+
+
+def _unseen_values(case: Case) -> Check | None:
+    unseen = list(unlike_values(case))
     if not unseen:
         return None
     return Check(

@@ -52,7 +52,7 @@ def _membership(results: Sequence[Result], checks: Sequence[Check]) -> Iterator[
     yield from _notes(results)
     noted = {note for result in results for note in result.notes}
     for check in checks:
-        if not check.ok and not any(note.endswith(check.detail) for note in noted):
+        if not check.ok and not any(check.detail in note for note in noted):
             yield Text(f"! {clean(check.check)}: {clean(check.detail)}", style="yellow")
 
 

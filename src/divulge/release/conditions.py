@@ -15,6 +15,7 @@ from divulge.release.rules import Judged, named, of_all, unfinished
 from divulge.report import formatting, policy_model
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.policy_model import Change
+from divulge.report.prose.bounds import ALONE, holding
 from divulge.report.prose.wp216 import HEADLINE
 
 __all__ = ["broken", "conditions", "judge_policy"]
@@ -137,6 +138,10 @@ def _about_people(data: Assessment) -> list[tuple[str, Judged]]:
     if data.verdict.without_strangers:
         lacking = ", ".join(formatting.tidy(repr(c)) for c in data.verdict.without_strangers)
         words = "the holdout has every column of the real and the synthetic table"
+        out.append((words, Judged(f"it lacks {lacking}", False, "nothing can be compared there")))
+    if alone := holding(data.verdict.not_compared).get(ALONE):
+        lacking = ", ".join(formatting.tidy(repr(c)) for c in alone)
+        words = "the real table has every column of the synthetic table"
         out.append((words, Judged(f"it lacks {lacking}", False, "nothing can be compared there")))
     return out
 

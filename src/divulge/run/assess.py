@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from divulge.attacks import CATALOGUE
-from divulge.attacks.checks import ACCEPTABLE
+from divulge.attacks.checks import ACCEPTABLE, in_doubt
 from divulge.attacks.key_sets import minimal_disclosing
 from divulge.case.asked import asked_of
 from divulge.case.case import Case, build_case
@@ -53,7 +53,7 @@ from divulge.run.resumed import store_of
 from divulge.run.run_time import size_in_words, time_left_of
 from divulge.run.runner import Finished, Runner, RunOutcome, heed_interrupts, run_all
 from divulge.run.scope import not_compared
-from divulge.run.verdict import Scope, beside_a_hole, in_doubt, n_families, over_families, overall
+from divulge.run.verdict import Scope, beside_a_hole, n_families, over_families, overall
 from divulge.run.watch import Progress, Watch
 from divulge.tables.kinds import kind_of
 from divulge.tables.readers import opened
@@ -435,7 +435,8 @@ class _Assessing:
             planned=[*plan.attacks, *plan.uncounted],
             attacker=self.attacker,
             n_members=case.n_rows("real"),
-            not_compared=not_compared(case),
+            not_compared=not_compared(case, self.attacker),
+            whole_record=case.whole_record,
             without_strangers=case.without_strangers,
             person=repeated_in_words(facts) if facts is not None and facts.repeated.found else "",
             too_close=too_close,

@@ -30,13 +30,21 @@ from divulge.core.result import (
 )
 from divulge.report.formatting import several
 from divulge.report.model import Bound, NotCompared, Overall
-from divulge.report.prose.bounds import UNREAD, bounds_in_words, cannot_tell, does_not_hold, none_found, undecided
+from divulge.report.prose.bounds import (
+    NO_VALUE,
+    bounds_in_words,
+    cannot_tell,
+    does_not_hold,
+    holding,
+    none_found,
+    undecided,
+)
 from divulge.run.budget import TIME_UP
 from divulge.run.options import Attacker
 from divulge.run.primaries import bounds_of, untested
 from divulge.stats import holm
 
-__all__ = ["Scope", "beside_a_hole", "in_doubt", "n_families", "over_families", "overall"]
+__all__ = ["Scope", "beside_a_hole", "n_families", "over_families", "overall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,8 @@ class Scope:
     """Rows of the real table."""
     not_compared: Sequence[NotCompared] = ()
     """Columns that no comparison with strangers looks at."""
+    whole_record: Sequence[str] = ()
+    """The columns that whole records are compared by."""
     without_strangers: Sequence[str] = ()
     """Columns of real and synthetic that the holdout lacks."""
     person: str = ""
@@ -95,9 +105,8 @@ def overall(
     scope = scope or Scope()
     if not has_holdout:
         return Overall(verdict="no holdout", sentence=_NO_HOLDOUT, not_compared=tuple(scope.not_compared))
-    unread = {c.column for c in scope.not_compared if c.why == UNREAD}
     bounds = tuple(
-        replace(b, bounded=False, limit=None, why=UNREAD) if unread & {*b.keys, b.target} else b
+        replace(b, bounded=False, limit=None, why=why) if (why := _would_not_show(b, scope)) else b
         for b in bounds_of(results, level, acceptable, scope.attacker, scope.n_members)
     )
     n_judged = sum(r.verdict not in (None, "no holdout") for r in results)  # as the documents count comparisons
@@ -111,6 +120,21 @@ def overall(
         not_compared=tuple(scope.not_compared),
         without_strangers=tuple(scope.without_strangers),
     )
+
+
+def _would_not_show(bound: Bound, scope: Scope) -> str:
+    """Return why a copy would not show in a comparison, by the columns that it looks at; "" where it would.
+
+    A whole record is no copy where one of its columns has no value in common; the nearest one is no nearer where all
+    have none.
+    """
+    held = holding(scope.not_compared)
+    if named := {*bound.keys, bound.target}.difference([None]):
+        return next((why for why, columns in held.items() if named & set(columns)), "")
+    apart = set(held.get(NO_VALUE, ()))
+    if apart and (bound.attack == "copies" or apart.issuperset(scope.whole_record)):
+        return NO_VALUE
+    return ""
 
 
 _NO_HOLDOUT = (
@@ -148,8 +172,8 @@ def _told(
     largest = _largest_screened(compared, bounds)
     gap = untested(results, scope.planned)
     open_ = undecided(bounds) or sum(b.primary for b in bounds) < 2
-    unread = any(c.why == UNREAD for c in scope.not_compared)
-    if scope.failing or gap or scope.without_strangers or unread or open_ or scope.too_close:
+    held = holding(scope.not_compared)
+    if scope.failing or gap or scope.without_strangers or held or open_ or scope.too_close:
         return "cannot tell", cannot_tell(
             bounds, reached, screened, largest, scope.failing, _in_time(gap, scope), scope.without_strangers,
             scope.not_compared, _cut_short(scope.left_out), scope.too_close,
@@ -230,18 +254,6 @@ def beside_a_hole(results: Sequence[Result]) -> list[Result]:
     why = "rows near to members are missing (dcr, hole), so that what a copy would show was removed with them"
     near = [CATALOGUE[r.attack].family in ("copying", "distance") and r.verdict == "none found" for r in results]
     return [hold_back(r, why) if held else r for r, held in zip(results, near, strict=True)]
-
-
-def in_doubt(results: Sequence[Result], failing: Sequence[str]) -> list[Result]:
-    """Return the results; where members and strangers are not comparable, "none found" becomes "cannot tell".
-
-    These results have no score.
-    """
-    if not failing:
-        return list(results)
-    why = f"a precondition fails ({', '.join(failing)}), so that strangers are no fair comparison"
-    scoreless = [replace(r, score=None) for r in results]
-    return [hold_back(r, why) if r.verdict == "none found" else r for r in scoreless]
 
 
 def _bound(result: Result, which: str) -> float:

@@ -15,6 +15,7 @@ from divulge.core.relations import Relation, RelationalSchema
 from divulge.core.schema import Column, Kind, Schema, no_such
 from divulge.sdmetrics.constraints.adherence import CONSTRAINTS
 from divulge.tables.column_families import as_family, settle
+from divulge.tables.column_notes import check_form, check_kind, lost
 from divulge.tables.frames import collect, plain, table_of
 
 __all__ = ["TEXTS", "Columns", "Derived", "derived", "derived_columns", "of_schema"]
@@ -81,6 +82,11 @@ def derived_columns(
     ----------
     schema, real, synthetic
         As in `derived`.
+
+    Raises
+    ------
+    ColumnError
+        Values cannot be read as the schema says.
     """
     tables: dict[str, Any] = {}
     ours, theirs = ({n: dict(side[n]) for n in schema.tables} for side in (real, synthetic))
@@ -88,11 +94,12 @@ def derived_columns(
         entries = {}
         ids = _ids(name, own, schema.relations)
         for column in own.columns:
-            having = [side[name] for side in (ours, theirs) if column.name in side[name]]
-            sdtype, read = ("id", []) if column.name in ids else _read(column, [s[column.name] for s in having])
+            sides = {"real": ours[name], "synthetic": theirs[name]}
+            having = {role: side[column.name] for role, side in sides.items() if column.name in side}
+            sdtype, read = ("id", []) if column.name in ids else _read(column, having)
             entries[column.name] = {"sdtype": sdtype, **_limits(column.limits, sdtype)}
-            for side, values in zip(having, read, strict=False):
-                side[column.name] = values.alias(column.name)
+            for role, values in zip(having, read, strict=False):
+                sides[role][column.name] = values.alias(column.name)
         tables[name] = {"columns": entries, **_keys(own)}
     relations = [_relation(r) for r in schema.relations]
     found: dict[str, Any] = {"tables": tables, "relationships": relations}
@@ -130,9 +137,9 @@ def _ids(table: str, schema: Schema, relations: Sequence[Relation]) -> set[str]:
     return found | {key[0] for key in keys if len(key) == 1}
 
 
-def _read(column: Column, given: Sequence[pl.Series]) -> tuple[str, list[pl.Series]]:
+def _read(column: Column, given: Mapping[str, pl.Series]) -> tuple[str, list[pl.Series]]:
     """Return the sdtype of a column, and its values in the tables where they have to be read anew."""
-    raw = [values.alias("") for values in given]  # polars takes a name such as "^a$" for a pattern
+    raw = [values.alias("") for values in given.values()]  # polars takes a name such as "^a$" for a pattern
     sdtype = _SDTYPES[column.kind]
     if sdtype == "datetime" and column.limits.format and not all(s.dtype.is_temporal() for s in raw):
         return sdtype, []  # the report reads the texts by their format
@@ -140,10 +147,15 @@ def _read(column: Column, given: Sequence[pl.Series]) -> tuple[str, list[pl.Seri
     if is_date or (sdtype == "numerical" and any(s.dtype in TEXTS for s in raw)):
         values = [plain(s) for s in raw]
         settled = settle(values, said=column)
+        clean = [settled.without_listed(s) for s in values]
+        check_kind(f"column {column.name!r}", column, settled.family, clean)
         if settled.family != _FAMILIES[sdtype]:
             return "categorical", []
-        clean = [settled.without_listed(s) for s in values]
         read = [as_family(s, settled.family, False, settled.declared, settled.form(i)) for i, s in enumerate(clean)]
+        unread = [c.filter(lost(c, s)) for c, s in zip(clean, read, strict=True)]
+        for role, own, there in zip(given, unread, clean, strict=True):
+            n = there.len() - there.null_count()
+            check_form(f"{role}: column {column.name!r}", column, settled.family, own, own.len(), n)
         whole = all(s.null_count() == c.null_count() for s, c in zip(read, clean, strict=True))
         return (sdtype, read) if whole or is_date else ("categorical", [])
     raw, unread = [s if s.dtype not in _OF_TIME else plain(s) for s in raw], raw

@@ -26,7 +26,7 @@ from divulge.tables.written_forms import (
 )
 from divulge.tables.written_numbers import NumberTexts
 
-__all__ = ["Notes", "lost"]
+__all__ = ["Notes", "check_form", "check_kind", "lost"]
 
 _KINDS = {"datetime": "dates", "number": "numbers", "boolean": "true and false", "text": "text"}
 _SAID: dict[str, tuple[Family, str]] = {"numeric": ("number", "no number"), "datetime": ("datetime", "no date")}
@@ -41,6 +41,58 @@ def lost(was: pl.Series, now: pl.Series) -> NDArray[np.bool_]:
     if was.dtype == pl.String and now.dtype != pl.String and gone.any():
         gone &= was.str.strip_chars().str.to_lowercase().is_in(["nan", "+nan", "-nan"]).fill_null(False).not_()
     return np.asarray(gone.to_numpy(), dtype=np.bool_)
+
+
+def check_kind(where: str, said: Column, family: Family, clean: Sequence[pl.Series]) -> None:
+    """Raise a `ColumnError` where most different texts of the tables are none of the kind that the schema declares.
+
+    Parameters
+    ----------
+    where
+        The column, in words.
+    said
+        What the schema says of it.
+    family
+        The family as which its values are read.
+    clean
+        Its values in each table, without those that are read as missing.
+    """
+    texts = [s for s in clean if s.dtype == pl.String and s.null_count() < s.len()]
+    if said.kind not in _SAID or not texts or family == _SAID[said.kind][0]:
+        return
+    wanted, what = _SAID[said.kind]
+    values = evaluated(pl.concat(texts), DISTINCT)
+    n = len(values) - n_read(values, (wanted,))[0]
+    if 2 * n > len(values):
+        raise ColumnError(
+            f"{where} is declared {said.kind}; {n:,} of {len(values):,} different values are {what}. "
+            "hint: set its kind in the schema, or form where they are written in an unusual way."
+        )
+
+
+def check_form(where: str, said: Column, family: Family, unread: pl.Series, n_lost: int, there: int) -> None:
+    """Raise a `ColumnError` where the schema states a form and most of the values of a table are written otherwise.
+
+    Parameters
+    ----------
+    where
+        The table and the column, in words.
+    said
+        What the schema says of the column.
+    family
+        The family as which the values are read.
+    unread
+        The values that cannot be read.
+    n_lost, there
+        How many rows have one of these, and how many have any value.
+    """
+    if not said.form or 2 * n_lost <= there:
+        return
+    other = form_of(unread, family) if unread.dtype == pl.String else "text"
+    raise ColumnError(
+        f"{where}: the schema says that it is written {said.form}; {n_lost:,} of {there:,} values are "
+        f"{'not' if other == 'text' else f'written {other}'}. hint: change form in the schema, or the table."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,30 +227,11 @@ class Notes:
         """Raise a `ColumnError` where the values cannot be read as the schema says."""
         if "ignore" in said.roles:
             return
-        if said.kind in _SAID:
-            self._check_kind(name, said)
+        check_kind(f"column {name!r}", said, self.settled.family, self.clean)
         for i, table in enumerate(self.tables):
             there = table.n_rows - int(self.counts[i][0]) + self.lost[i]
-            if said.form and 2 * self.lost[i] > there:
-                other = form_of(self._unread(i), self.settled.family) if self.clean[i].dtype == pl.String else "text"
-                raise ColumnError(
-                    f"{table.role}: column {name!r}: the schema says that it is written {said.form}; {self.lost[i]:,} "
-                    f"of {there:,} values are {'not' if other == 'text' else f'written {other}'}. hint: change form in "
-                    "the schema, or the table."
-                )
-
-    def _check_kind(self, name: str, said: Column) -> None:
-        """Raise a `ColumnError` where most different values of the tables are none of the kind that is declared."""
-        family, what = _SAID[said.kind]
-        texts = [s for s in self.clean if s.dtype == pl.String and s.null_count() < s.len()]
-        if self.settled.family != "text" or not texts:
-            return
-        values = evaluated(pl.concat(texts), DISTINCT)
-        n = len(values) - n_read(values, (family,))[0]
-        if 2 * n > len(values):
-            raise ColumnError(
-                f"column {name!r} is declared {said.kind}; {n:,} of {len(values):,} different values are {what}. "
-                "hint: set its kind in the schema, or form where they are written in an unusual way."
+            check_form(
+                f"{table.role}: column {name!r}", said, self.settled.family, self._unread(i), self.lost[i], there
             )
 
     def _unread(self, which: int) -> pl.Series:

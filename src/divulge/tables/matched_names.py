@@ -1,9 +1,13 @@
-"""Columns of several tables, matched by name: names that blanks around or the Unicode form alone tell apart are one."""
+"""Columns of several tables, matched by name.
+
+Names are one column where blanks around, the Unicode form, case or punctuation alone tell them apart.
+"""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from divulge.tables.frames import Table
@@ -14,7 +18,8 @@ __all__ = ["differing_names", "matched_names", "plain_name"]
 def matched_names(tables: Sequence[Table]) -> tuple[Table, ...]:
     """Return the tables, in which columns have the names that the first table gives them; notes say which were renamed.
 
-    A name is matched if it has the same letters after Unicode normalisation (NFC) and without blanks around.
+    A name is matched if it has the same letters after Unicode normalisation (NFC) and without blanks around; else if it
+    has the same letters and digits whatever their case, and no other column of either table has these.
 
     Examples
     --------
@@ -25,22 +30,21 @@ def matched_names(tables: Sequence[Table]) -> tuple[Table, ...]:
     (('age',), ("synthetic: column 'age ' is taken for 'age' of real: blanks around or the Unicode form alone differ",))
     """
     first, *others = tables
-    known = {plain_name(name): name for name in first.columns}
-    return (first, *(_renamed(t, known, first) for t in others))
+    for form, apart in ((plain_name, "blanks around or the Unicode form"), (_letters, "case or punctuation")):
+        others = [_renamed(table, first, form, apart) for table in others]
+    return (first, *others)
 
 
-def _renamed(table: Table, known: dict[str, str], first: Table) -> Table:
-    own = set(table.columns)
-    new = {
-        name: known[plain]
-        for name in table.columns
-        if name not in first.columns and (plain := plain_name(name)) in known and known[plain] not in own
-    }
-    if not new or len(set(new.values())) < len(new):
+def _renamed(table: Table, first: Table, form: Callable[[str], str], apart: str) -> Table:
+    """Return a table in which columns without a partner have the name of the one column of the first table like it."""
+    left = {form(name): name for name in first.columns if name not in table.columns}
+    new = {name: left[form(name)] for name in table.columns if name not in first.columns and form(name) in left}
+    times = Counter(form(name) for t in (first, table) for name in set(t.columns))
+    new = {name: real for name, real in new.items() if form(name) and times[form(name)] == 2}
+    if not new:
         return table
     told = tuple(
-        f"{table.role}: column {name!r} is taken for {real!r} of {first.role}: blanks around or the Unicode form alone "
-        "differ"
+        f"{table.role}: column {name!r} is taken for {real!r} of {first.role}: {apart} alone differ"
         for name, real in new.items()
     )
     return replace(
@@ -52,17 +56,22 @@ def _renamed(table: Table, known: dict[str, str], first: Table) -> Table:
 
 
 def differing_names(tables: Sequence[Table], shared: Sequence[str]) -> str:
-    """Return which columns that not all tables have differ by case, blanks or Unicode form alone; "" where none do."""
+    """Return which columns that not all tables have differ by case or punctuation alone; "" where none do."""
     seen: dict[str, dict[str, str]] = {}
     for table in tables:
         for name in table.columns:
             if name not in shared:
-                seen.setdefault(plain_name(name).casefold(), {})[table.role] = name
+                seen.setdefault(_letters(name), {})[table.role] = name
     pairs = [found for found in seen.values() if len(set(found.values())) > 1]
     told = [" and ".join(f"{name!r} in {role}" for role, name in found.items()) for found in pairs]
-    return f"{'; '.join(told)} differ by case alone: rename them if they are one column" if told else ""
+    return f"{'; '.join(told)} differ by case or punctuation alone: rename them if they are one column" if told else ""
 
 
 def plain_name(name: str) -> str:
     """Return a name in Unicode's composed form, without blanks around."""
     return unicodedata.normalize("NFC", name).strip()
+
+
+def _letters(name: str) -> str:
+    """Return the letters and digits of a name, whatever their case."""
+    return "".join(c for c in unicodedata.normalize("NFC", name).casefold() if c.isalnum())

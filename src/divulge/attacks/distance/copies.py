@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from divulge.attacks.checks import GRID, SHOWN, Floats, judge, one_of, rate_of, record_result, survival
 from divulge.attacks.distance.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, SMALLEST, all_but_one
+from divulge.attacks.distance.another_column import ANOTHER_COLUMN, ANOTHER_COLUMN_NOTES, another_column
 from divulge.attacks.distance.column_subsets import candidate_subsets
 from divulge.attacks.distance.linked import LINKED, LINKED_NOTES, ROW_ORDER, linked, row_order
 from divulge.attacks.distance.one_column import (
@@ -61,6 +62,7 @@ _COPIES_WORDS = Words(
         "one column: p = share of people whose value is in the synthetic table; of units, each once\n"
         "one column, shared words: p = share whose text has 8 words in a row that nobody else has, and that\n"
         "stand in a synthetic text\n"
+        "another column: p = share whose value stands in a synthetic column that the real table lacks\n"
         "near: p = share of people who have a synthetic row within the radius\n"
         "near on N columns: the same on one set of columns, for each set that a search found\n"
         "linked, row order: p = agreement of rows with one number or in one place, b = of rows near by\n"
@@ -104,6 +106,7 @@ _COPIES_WORDS = Words(
         ALL_BUT_ONE: "a copy with at most one column changed (weighted) of",
         ONE_COLUMN: "the value of",
         SHARED_WORDS: "eight words in a row of",
+        ANOTHER_COLUMN: "in another column, the value of",
         LINKED: "the other values of",
         ROW_ORDER: "by its place, the values of",
     },
@@ -133,7 +136,10 @@ _COPIES_WORDS = Words(
         "the synthetic table is the real table, row for row",
         "near copies were not searched: they need every row in memory. hint: collect the tables",
         "near copies were not searched: no column enters a distance",
-        *(re.sub(r"\d[\d,]*", "#", n) for n in (*ALL_BUT_ONE_NOTES, *ONE_COLUMN_NOTES, *LINKED_NOTES)),
+        *(
+            re.sub(r"\d[\d,]*", "#", n)
+            for n in (*ALL_BUT_ONE_NOTES, *ONE_COLUMN_NOTES, *ANOTHER_COLUMN_NOTES, *LINKED_NOTES)
+        ),
     ),
 )
 def copies(
@@ -160,7 +166,8 @@ def copies(
     (each counts once) and every column in which at least 90 % of people have a value of their own are compared, ignored
     or not; texts after Unicode NFKC, without regard to capitals and blanks. Row numbers get no verdict. Columns that
     the holdout lacks have a rate only. "one column, shared words": the person's text shares eight words in a row, which
-    nobody else has, with a synthetic text.
+    nobody else has, with a synthetic text. "another column": the value stands in a synthetic column that the real
+    table lacks, as where a name was renamed or split over two columns.
 
     "linked": rows with the same value in such a column agree in the other columns more than rows a few places apart.
     "row order": the same for rows in the same place; where the tables differ in length, rows that stand once in each
@@ -228,7 +235,8 @@ def _with_others(case: Case, compared: Sequence[str], variants: Sequence[str], f
         others, untested = [changed], [why]
     if ONE_COLUMN in variants:
         alone, left = without_strangers(case)
-        others, untested = [*others, *one_column(case), *alone], [*untested, *left]
+        elsewhere, why = another_column(case)
+        others, untested = [*others, *one_column(case), *alone, *elsewhere], [*untested, *left, why]
     if LINKED in variants:
         rows, left = linked(case)
         others, untested = [*others, *rows], [*untested, *left]

@@ -13,7 +13,7 @@ from divulge.attacks.checks import GRID, judge, rate_of, survival
 from divulge.case.case import Case
 from divulge.case.column_facts import facts_of
 from divulge.core.result import Individual, Result
-from divulge.core.schema import infer
+from divulge.core.schema import Facts, infer
 from divulge.kernels.word_runs import RUN, own_runs
 from divulge.stats import Outcomes, compare
 from divulge.tables.pooled_columns import PooledColumn, pool
@@ -24,8 +24,11 @@ __all__ = [
     "ONE_COLUMN_NOTES",
     "SHARED_WORDS",
     "folded_codes",
+    "is_row_number",
     "one_column",
     "own_columns",
+    "recurs",
+    "stands_alone",
     "without_strangers",
 ]
 
@@ -136,7 +139,7 @@ def _numbered(pooled: PooledColumn, texts: pl.Series | None) -> Ints:
     return np.concatenate([[0], texts.rank("dense").cast(int).to_numpy()]).astype(np.int64)
 
 
-def _recurs(codes: Ints, released: Ints) -> Floats:
+def recurs(codes: Ints, released: Ints) -> Floats:
     """Return for each code of a column 1 if its folded value is in the synthetic table, else 0; nan for missing."""
     there = np.zeros(int(codes.max(initial=0)) + 1)
     there[codes[released > 0]] = 1.0
@@ -152,10 +155,9 @@ def one_column(case: Case) -> list[Result]:
         pooled, kind = case.pooled(column), case.schema[column].kind
         texts = _folded(pooled)
         codes = _kept(case, column, texts)
-        scores = _recurs(codes, pooled.counts[1])
+        scores = recurs(codes, pooled.counts[1])
         notes = [_TEXTS if pooled.family == "text" else _VALUES, *([_UNITS] if column == case.unit else [])]
-        facts = case.facts(column)
-        judged = not (facts.integer and facts.span < 1.05 * facts.n_distinct)
+        judged = not is_row_number(case.facts(column))
         notes += [] if judged else [_ROW_NUMBERS]
         if kind != "text" or texts is None:
             out.append(_result(case, ONE_COLUMN, column, scores, notes, judged))
@@ -242,6 +244,22 @@ def _counted(pooled: PooledColumn, codes: Ints) -> dict[str, float | None]:
 # ---------------------------------------------------------------- columns that the holdout lacks
 
 
+def is_row_number(facts: Facts) -> bool:
+    """Return whether a column has whole numbers with hardly a gap, which recur in every table."""
+    return facts.integer and facts.span < 1.05 * facts.n_distinct
+
+
+def stands_alone(pooled: PooledColumn) -> bool:
+    """Return whether a column has texts or identifiers, or values that hardly anybody shares; rows count as people.
+
+    The second table is the synthetic one.
+    """
+    kind = infer(facts_of(pooled, 0)).kind
+    people = np.sum([c for i, c in enumerate(pooled.counts) if i != 1], axis=0)
+    n, alone = int(people.sum()), int((people[1:] == 1).sum())
+    return kind != "constant" and (kind in ("text", "identifier") or (n >= _PEOPLE and alone >= _OWN * n))
+
+
 def without_strangers(case: Case) -> tuple[list[Result], list[str]]:
     """Return the rates of columns that the holdout lacks, and a note on those that are not compared.
 
@@ -251,10 +269,7 @@ def without_strangers(case: Case) -> tuple[list[Result], list[str]]:
     found, left = [], []
     for column in sorted(case.without_strangers):
         pooled = pool(case.tables[:2], column, case.missing)
-        facts = facts_of(pooled, 0)
-        kind = infer(facts).kind
-        alone, n = int((pooled.counts[0][1:] == 1).sum()), facts.n_rows
-        if kind == "constant" or not (kind in ("text", "identifier") or (n >= _PEOPLE and alone >= _OWN * n)):
+        if not stands_alone(pooled):
             left.append(column)
             continue
         codes = _numbered(pooled, _folded(pooled))
@@ -262,7 +277,7 @@ def without_strangers(case: Case) -> tuple[list[Result], list[str]]:
         told = [f"{context['of these in the synthetic table']:,.0f} of {context['different real values']:,.0f} values "
                 "of this column recur; no strangers to compare with"]  # fmt: skip
         told.append(_TEXTS if pooled.family == "text" else _VALUES)
-        scores, counts = _recurs(codes, pooled.counts[1]), pooled.counts[0]
+        scores, counts = recurs(codes, pooled.counts[1]), pooled.counts[0]
         members, own = Outcomes(scores[counts > 0], counts[counts > 0]), pooled.codes[0]
         found.append(
             Result(

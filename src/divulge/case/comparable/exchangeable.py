@@ -1,4 +1,4 @@
-"""Whether a classifier can tell real from holdout people; after a random split it cannot."""
+"""Whether real and holdout people are a random split: a classifier cannot tell them, and units have as many rows."""
 
 from __future__ import annotations
 
@@ -6,18 +6,31 @@ from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, numbers
+from divulge.case.comparable.split_columns import split_columns
 from divulge.core.hashing import row_hashes
 from divulge.kernels.counts.contingency import combine
 
 __all__ = ["exchangeability", "exchangeable"]
 
+Ints = NDArray[np.int64]
+
+_LEVEL = 0.01
+"""One random split in a hundred fails the check, a start value; the p-values are calibrated in
+tests/case/test_preconditions.py."""
+_PAIRS, _CELLS = 300, 10_000  # pairs of columns, and cells of a pair, at most: limits on the time
+_OTHER_DIGITS = 0.5  # total variation of the numbers of decimals from which they are named as a cause
+
 
 def exchangeable(case: Case) -> Check | None:
-    """Return whether a classifier tells real from holdout; None without a holdout, or with too few people."""
+    """Return whether a classifier tells real from holdout; None without a holdout, or with too few people.
+
+    With units their numbers of rows are compared as well. The synthetic table does not enter.
+    """
     if not case.has_holdout:
         return None
     if not case.in_memory:
@@ -28,49 +41,116 @@ def exchangeable(case: Case) -> Check | None:
     from scipy.special import ndtr
 
     p = min(1.0, 2 * float(ndtr(-z)))  # times 2: z is the larger of two folds; one-sided, as only a high AUC counts
-    told = numbers({"AUC": auc, "p": p})
+    made = {"AUC": auc, "p": p}
     detail = f"a classifier tells real from holdout with AUC {auc:.3f} (0.5 is chance, p = {p:.2g})"
-    # The p-value is calibrated in tests/case/test_preconditions.py; 0.01 itself is a start value: one random split in a
-    # hundred fails the check.
-    if p < 0.01 and z > 0:
-        return Check(
-            check="exchangeable",
-            ok=False,
-            detail=detail + ": they are no random split; every excess below is suspect",
-            numbers=told,
-        )
-    return Check(check="exchangeable", ok=True, detail=detail, numbers=told)
+    sizes = _rows_of_units(case)
+    if sizes is not None:
+        rows, p_rows = sizes
+        p = min(1.0, 2 * min(p, p_rows))
+        made |= {"rows of a real unit": rows[0], "rows of a holdout unit": rows[1], "p of rows": p_rows, "p": p}
+        detail += f"; units have {rows[0]:.1f} rows in real and {rows[1]:.1f} in holdout (p = {p_rows:.2g})"
+    if p >= _LEVEL:
+        return Check(check="exchangeable", ok=True, detail=detail, numbers=numbers(made))
+    detail += ": they are no random split; every excess below is suspect"
+    if written := _other_digits(case):
+        detail += f". Numbers of {', '.join(map(repr, written))} have other last digits in real than in holdout, as "
+        detail += "rounding or float32 leaves them: write both tables in the same way"
+    return Check(check="exchangeable", ok=False, detail=detail, numbers=numbers(made))
+
+
+def _rows_of_units(case: Case) -> tuple[tuple[float, float], float] | None:
+    """Return the mean number of rows of a unit in real and holdout, and the p-value of their ranks; None without units.
+
+    None, too, where each unit has as many rows.
+    """
+    units = case.units("real"), case.units("holdout")
+    if units[0] is None or units[1] is None:
+        return None
+    rows = [np.unique(u, return_counts=True)[1].astype(np.float64) for u in units if u is not None]
+    z, _ = _rank_sum(*rows)
+    if np.isnan(z):
+        return None
+    from scipy.special import ndtr
+
+    return (float(rows[0].mean()), float(rows[1].mean())), 2 * float(ndtr(-abs(z)))
+
+
+def _decimals(case: Case, column: str) -> Ints | None:
+    """Return for each code of the values of a column how many decimals its number has; None where all have as many.
+
+    Numbers that were rounded, or that float32 held once, have others than those of the same people who were not.
+    """
+    pooled = case.pooled(column)
+    if pooled.family != "number" or pooled.integer:
+        return None
+    text = pooled.levels.cast(pl.String).str.strip_suffix(".0")
+    power = text.str.extract(r"e(.*)$").cast(pl.Int64).fill_null(0).to_numpy()
+    digits = text.str.extract(r"\.(\d+)").str.len_bytes().fill_null(0).to_numpy().astype(np.int64)
+    decimals = np.concatenate([[0], np.clip(digits - power, -20, 20) + 21])
+    seen = np.unique(decimals[1:][pooled.counts[0][1:] + pooled.counts[2][1:] > 0])
+    return decimals if len(seen) > 1 else None
+
+
+def _other_digits(case: Case) -> list[str]:
+    """Return the columns whose numbers mostly have other numbers of decimals in real than in holdout."""
+    out = []
+    for name in case.schema.usable():
+        if (decimals := _decimals(case, name)) is not None:
+            real, holdout = (np.bincount(decimals[1:], case.pooled(name).counts[i][1:], minlength=42) for i in (0, 2))
+            if np.abs(real / max(1, real.sum()) - holdout / max(1, holdout.sum())).sum() / 2 > _OTHER_DIGITS:
+                out.append(name)
+    return sorted(out)
 
 
 def exchangeability(case: Case) -> tuple[float, float]:
     """Return z-score and AUC of a classifier that tries to tell real from holdout people; the larger of two folds.
 
-    A naive Bayes classifier over single columns and pairs of columns (binned codes) is trained on one half of the
-    people and ranks the other half; then the halves change roles. If the split was random, the labels of the ranked
-    half are exchangeable given the training half, so the rank-sum statistic has its permutation distribution.
-    People of one unit are in the same half and their scores are averaged. nan when a side has fewer than 20 people.
+    A naive Bayes classifier over single columns, pairs of columns (binned codes) and numbers of decimals is trained on
+    one half of the people and ranks the other half; then the halves change roles. If the split was random, the labels
+    of the ranked half are exchangeable given the training half, so the rank-sum statistic has its permutation
+    distribution. People of one unit are in the same half and their scores are averaged. Columns that the tables look
+    split by are left out: *rows belong together* tells these. nan when a side has fewer than 20 people.
     """
     # sorted: the result must not depend on the order of the columns
-    names = sorted(n for n in case.schema.usable() if case.n_codes(n) > 1)
+    names = sorted({*case.schema.usable()} - {*split_columns(case)})
+    coded = [coded for n in names if (coded := _codes_of_people(case, n)) is not None]
     units = [case.units("real"), case.units("holdout")]
-    rows = [np.stack([case.codes(n)[i] for n in names], axis=1) if names else None for i in (0, 2)]
-    if rows[0] is None or rows[1] is None or min(len(rows[0]), len(rows[1])) < 40:
+    if not coded or min(case.n_rows("real"), case.n_rows("holdout")) < 40:
         return float("nan"), float("nan")
+    n_pairs = len(coded)  # numbers of decimals enter one by one
+    coded += [d for n in names if (of := _decimals(case, n)) is not None and (d := _codes_of_people(case, n, of))]
+    rows = [np.stack([c[i] for c, _ in coded], axis=1) for i in (0, 1)]
+    sizes = [size for _, size in coded]
     rng = case.rng(f"exchangeable {data_hash(case)}")
-    sizes = [case.n_codes(n) for n in names]
-    halves = [_halves(r, u, rng) for r, u in zip(rows, units, strict=True) if r is not None]
+    halves = [_halves(r, u, rng) for r, u in zip(rows, units, strict=True)]
     best_z, best_auc = -np.inf, 0.5
     for fold in (0, 1):
-        score = _naive_bayes([r[h == fold] for r, h in zip(rows, halves, strict=True) if r is not None], sizes)
+        score = _naive_bayes([r[h == fold] for r, h in zip(rows, halves, strict=True)], sizes, n_pairs)
         judged = []
         for r, h, u in zip(rows, halves, units, strict=True):
-            assert r is not None
             other = h != fold
             judged.append(_mean_by_unit(score(r[other]), None if u is None else u[other]))
         z, auc = _rank_sum(*judged)
         if z > best_z:
             best_z, best_auc = z, auc
     return float(best_z), float(best_auc)
+
+
+def _codes_of_people(
+    case: Case, column: str, of_value: Ints | None = None
+) -> tuple[list[NDArray[np.int32]], int] | None:
+    """Return the codes of real and holdout, numbered among these alone, and how many there are; None where all agree.
+
+    `of_value` gives another code for each value. No value of the synthetic table changes them.
+    """
+    codes = [case.codes(column, binned=of_value is None)[i] for i in (0, 2)]
+    if of_value is not None:
+        codes = [of_value[c].astype(np.int32) for c in codes]
+    most = max(int(c.max(initial=0)) for c in codes)
+    there = np.logical_or.reduce([np.bincount(c, minlength=most + 1) > 0 for c in codes])
+    number = (np.cumsum(there) - 1).astype(np.int32)
+    size = int(there.sum())
+    return ([number[c] for c in codes], size) if size > 1 else None
 
 
 def _halves(rows: NDArray[np.int32], units: NDArray[np.int64] | None, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -95,13 +175,12 @@ def _halves(rows: NDArray[np.int32], units: NDArray[np.int64] | None, rng: np.ra
 
 
 def _naive_bayes(
-    groups: list[NDArray[np.int32]], sizes: list[int]
+    groups: list[NDArray[np.int32]], sizes: list[int], n_pairs: int
 ) -> Callable[[NDArray[np.int32]], NDArray[np.float64]]:
-    """Return a score that is high for rows that look like the first group."""
-    # limits on the time: at most 300 pairs of columns, each with at most 10,000 cells
+    """Return a score that is high for rows that look like the first group; the first columns enter in pairs as well."""
     features = [(j,) for j in range(len(sizes))] + [
-        (i, j) for i, j in combinations(range(len(sizes)), 2) if sizes[i] * sizes[j] <= 10_000
-    ][:300]
+        (i, j) for i, j in combinations(range(n_pairs), 2) if sizes[i] * sizes[j] <= _CELLS
+    ][:_PAIRS]
     trained = [_columns(g) for g in groups]
     tables = []
     for feature in features:

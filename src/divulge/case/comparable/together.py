@@ -5,6 +5,7 @@ from __future__ import annotations
 from divulge.case.case import Case
 from divulge.case.comparable.check import NOT_IN_MEMORY, Check, numbers
 from divulge.case.comparable.labels import labels_of
+from divulge.case.comparable.split_columns import split_columns
 
 __all__ = ["rows_together"]
 
@@ -15,6 +16,8 @@ _LEVEL = 0.001
 def rows_together(case: Case) -> Check | None:
     """Return whether rows of one table lie next to each other more often than a random split of people gives.
 
+    Where the tables look split by a column, that column is named.
+
     The synthetic table does not enter. Rows of one person that no column names as a unit are alike and stand in the
     same table; then neither rows nor their matches are independent, and every test that counts rows is wrong. A
     population that differs between the tables raises the share too, of far neighbours as much as of near ones.
@@ -24,6 +27,15 @@ def rows_together(case: Case) -> Check | None:
     name = "rows belong together"
     if not case.in_memory:
         return Check(check=name, ok=True, tested=False, detail=NOT_IN_MEMORY)
+    if split := split_columns(case):
+        (column, (alone, n)), *others = split.items()
+        more = f" ({', '.join(map(repr, [name for name, _ in others][:8]))} too)" if others else ""
+        return Check(
+            check=name,
+            ok=False,
+            detail=f"the tables look split by {column!r}{more}: of {n:,} people who share its value with others "
+            f"{alone:,} share it within their own table alone; name it by --unit",
+        )
     found = labels_of(case)
     if found is None:
         return Check(

@@ -71,34 +71,36 @@ def _tail(k: int, n: int) -> float:
     return float(bdtrc(k - 1, n, _MOST)) if k else 1.0
 
 
-def holdout_unseen(case: Case) -> Check | None:
+def holdout_unseen(case: Case, *, near: bool = True) -> Check | None:
     """Return whether more of the holdout stands in the synthetic table alone than a synthesizer without it explains.
 
     A stranger matches the synthetic table as he matches other people: by coincidence. So of the holdout records that
-    match either a synthetic or a real row, about half match the synthetic one; the check allows two thirds.
+    match either a synthetic or a real row, about half match the synthetic one; the check allows two thirds. Without
+    `near` equal rows alone are counted, for which no neighbours are searched.
     """
     if not case.has_holdout:
         return None
     name = "holdout unseen"
     if not case.in_memory:
         return Check(check=name, ok=True, tested=False, detail=NOT_IN_MEMORY)
-    found = matches(case)
+    found = matches(case, near=near)
     worst = min(found, key=lambda m: m.p)
-    equal, near = found[0], found[-1]
+    equal, close = found[0], found[-1]
     told = (
         f"{equal.synthetic:,} of {equal.n:,} holdout rows equal a synthetic row and no real one, {equal.real:,} of "
         f"{equal.n:,} a real row and no synthetic one"
     )
-    if near is not equal:
-        told += f"; within distance {near.radius:.4g} {near.synthetic:,} of {near.n:,} and {near.real:,} of {near.n:,}"
+    if close is not equal:
+        told += f"; within distance {close.radius:.4g} {close.synthetic:,} of {close.n:,} and "
+        told += f"{close.real:,} of {close.n:,}"
     made: dict[str, float] = {
         "equal a synthetic row alone": equal.synthetic,
         "equal a real row alone": equal.real,
         "of": equal.n,
     }
-    if near.radius is not None:
-        made |= {"near a synthetic row alone": near.synthetic, "near a real row alone": near.real}
-        made |= {"of near": near.n, "within": near.radius}
+    if close.radius is not None:
+        made |= {"near a synthetic row alone": close.synthetic, "near a real row alone": close.real}
+        made |= {"of near": close.n, "within": close.radius}
     made["p"] = worst.p
     if any(m.fails for m in found):
         return Check(
@@ -120,7 +122,7 @@ def holdout_unseen(case: Case) -> Check | None:
     return Check(check=name, ok=True, detail=told, numbers=numbers(made))
 
 
-def matches(case: Case) -> tuple[Matches, ...]:
+def matches(case: Case, *, near: bool = True) -> tuple[Matches, ...]:
     """Return the one-sided matches of the holdout: of equal rows, and within the radius where columns enter a distance.
 
     The longer of real and synthetic is thinned to the length of the other, without regard to the holdout. Each distinct
@@ -133,7 +135,7 @@ def matches(case: Case) -> tuple[Matches, ...]:
     # with units every row is asked for: of equal rows, the first one's unit would depend on the order of rows
     asked = distinct_values(holdout) if units is None else holdout
     found = [_counted(np.isin(asked, synthetic[chosen[0]]), np.isin(asked, real[chosen[1]]), units)]
-    if case.schema.usable():
+    if near and case.schema.usable():
         found.append(_near(case, chosen, units))
     return tuple(found)
 

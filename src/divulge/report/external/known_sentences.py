@@ -100,6 +100,11 @@ _MATCHED = (
 )
 _TOGETHER = "#% of nearest other rows are of the own table, #% of the # nearest, where a random split gives #% (p = #)"
 _SHIFTED = ". Where the # nearest are as often of the own table, the tables come from different populations instead"
+_NO_SPLIT = ": they are no random split; every excess below is suspect"
+_DIGITS = (
+    "Numbers of '…' have other last digits in real than in holdout, as rounding or float# leaves them: write both "
+    "tables in the same way"
+)
 _CHECKS = (
     *_MATCHED,
     *(
@@ -119,6 +124,11 @@ _CHECKS = (
     + _SHIFTED,
     f"{_TOGETHER}: several units of '…' seem to belong together; name the column of the larger unit by --unit"
     + _SHIFTED,
+    *(
+        f"the tables look split by '…'{more}: of # people who share its value with others # share it within their own "
+        "table alone; name it by --unit"
+        for more in ("", " ('…' too)")
+    ),
     "of the tenth of people with the nearest neighbours, #% have theirs in the other table: more than a random split "
     "of these people gives; remove people who are in both",
     "# columns are shared; holdout has # more, left out",
@@ -136,9 +146,11 @@ _CHECKS = (
     "'…': most synthetic values occur in no real record; were the tables prepared alike?",
     "'…': not used as keys, targets or in whole-row comparison unless named",
     "'…': tell nothing about anybody, not attacked",
-    "a classifier tells real from holdout with AUC # (# is chance, p = #)",
-    "a classifier tells real from holdout with AUC # (# is chance, p = #): they are no random split; every excess "
-    "below is suspect",
+    *(
+        f"a classifier tells real from holdout with AUC # (# is chance, p = #){units}{found}"
+        for units in ("", "; units have # rows in real and # in holdout (p = #)")
+        for found in ("", _NO_SPLIT, f"{_NO_SPLIT}. {_DIGITS}")
+    ),
     "all tables have the same # columns",
     "holdout: columns that not all tables have are left out, # in all: '…'",
     "no '…' is in both real and holdout",
@@ -283,7 +295,7 @@ _FILLED = re.compile(
     r"nothing follows either way\. See the preconditions\."
     rf"|None of # comparisons that were made shows an excess over strangers\.{_GAP}"
     rf"|No attack could be compared with strangers\.{_GAP}{_DOUBT}"
-    r"|cannot tell: a precondition fails \([a-z, ]+\), so that strangers are no fair comparison"
+    r"|cannot tell: a precondition fails \([a-z, ]+\), so that nothing is bounded"
     r"|the run was given # seconds, and these tests were left out or cut short: [a-z_ #,]+; "
     r"what they would tell of single records is missing among the records"
 )

@@ -110,7 +110,8 @@ _MENDED = {
     ),
     "no overlap": (
         "Take people out of the holdout who are in the real table too.",
-        "Whoever is in both tables is no stranger, and hides what the table tells.",
+        "Whoever is in both tables is no stranger, and tests that look at other people meet him twice: they can hide "
+        "what the table tells, and find what it does not tell.",
     ),
     "units apart": (
         "Put all rows of a person into one of the two tables.",

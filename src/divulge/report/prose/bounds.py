@@ -8,14 +8,18 @@ from divulge.core.result import percent, tidy
 from divulge.report.model import Bound, NotCompared
 
 __all__ = [
+    "ALONE",
+    "NO_VALUE",
     "SAME_PEOPLE",
     "SEES_A_COPY",
     "TOO_CLOSE",
     "UNFAIR",
+    "UNLIKE",
     "UNREAD",
     "bounds_in_words",
     "cannot_tell",
     "does_not_hold",
+    "holding",
     "none_found",
     "undecided",
 ]
@@ -95,6 +99,7 @@ def _more(n: int) -> str:
 
 
 _REMEDIES = {
+    "no overlap": "people stand in both real and holdout: take them out of the holdout",
     "exchangeable": "real and holdout are no random split of the same people: split them at random (`divulge split`), "
     "and train again",
     "holdout unseen": "the synthesizer seems to have seen the holdout: use people who were never given to it",
@@ -105,6 +110,26 @@ _REMEDIES = {
 
 UNREAD = "it looks like numbers or dates, and was compared as text alone"
 """Why a column is not compared whose values could not be read."""
+ALONE = "the real table has no such column"
+"""Why a column of the synthetic table is not compared."""
+NO_VALUE = "none of its values stands in both the synthetic table and a real record"
+"""Why a column in which no copy could show is not compared."""
+UNLIKE = "most of its synthetic values stand in no real record"
+"""Why a column in which a copy would hardly show is not compared."""
+_HOLDING = {
+    UNREAD: "{names} could not be read as the numbers or dates that {looks} like: give the form in the schema",
+    ALONE: "the real table lacks {names}, which the synthetic table has, so that nothing can be compared there",
+    NO_VALUE: "no value of {names} stands in both the synthetic table and a real record, so that no copy could show "
+    "there: prepare the tables alike",
+    UNLIKE: "most synthetic values of {names} stand in no real record, so that a copy would hardly show there: prepare "
+    "the tables alike",
+}
+
+
+def holding(not_compared: Sequence[NotCompared]) -> dict[str, list[str]]:
+    """Return the columns by the reason for which nothing was compared there, where that holds "none found" back."""
+    found = {why: [c.column for c in not_compared if c.why == why] for why in _HOLDING}
+    return {why: names for why, names in found.items() if names}
 
 
 def does_not_hold(invalid: Sequence[str]) -> str:
@@ -157,12 +182,9 @@ def cannot_tell(
     if without_strangers:
         names = ", ".join(repr(tidy(c)) for c in without_strangers[:_NAMED])
         why.append(f"the holdout lacks {names}{_more(len(without_strangers))}, so that nothing can be compared there")
-    if unread := [c for c in not_compared if c.why == UNREAD]:
-        names = ", ".join(repr(tidy(c.column)) for c in unread[:_NAMED])
-        why.append(
-            f"{names}{_more(len(unread))} could not be read as the numbers or dates that "
-            f"{'they look' if len(unread) > 1 else 'it looks'} like: give the form in the schema"
-        )
+    for reason, columns in holding(not_compared).items():
+        names = ", ".join(repr(tidy(c)) for c in columns[:_NAMED]) + _more(len(columns))
+        why.append(_HOLDING[reason].format(names=names, looks="they look" if len(columns) > 1 else "it looks"))
     why += [f"{tidy(b.words)} is not judged: {b.why}" for b in unfair]
     if too_close:
         why.append(TOO_CLOSE)

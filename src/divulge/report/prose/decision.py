@@ -9,7 +9,7 @@ from divulge.report import formatting, order
 from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
 from divulge.report.prose import use
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
-from divulge.report.prose.bounds import undecided
+from divulge.report.prose.bounds import ALONE, NO_VALUE, UNLIKE, UNREAD, holding, undecided
 from divulge.report.prose.compared import how_many, is_mean, lead, plain_share, quoted
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.reach import Reach, reaches, test_name
@@ -160,10 +160,22 @@ def _by_chance(data: Assessment) -> str:
     return " Chance can explain the difference." if more else " That is no more than chance gives."
 
 
+_NOT_COMPARED = {
+    UNREAD: "the values could not be read as the numbers or dates that they look like",
+    ALONE: "the real table has no such column",
+    NO_VALUE: "no value stands in both the synthetic and the real table",
+    UNLIKE: "most synthetic values stand in no real record",
+}
+
+
 def _why(data: Assessment) -> str:
     """Return in a few words why a run without a finding cannot say that there is none."""
     if data.verdict.without_strangers:
         return f": the holdout lacks {quoted(data.verdict.without_strangers, 2)}"
+    for reason, columns in holding(data.verdict.not_compared).items():
+        return (
+            f": {quoted(columns, 2)} {'was' if len(columns) == 1 else 'were'} not compared, as {_NOT_COMPARED[reason]}"
+        )
     if use.is_too_close(data):
         return ": pairs of columns are closer to the real table than chance allows"
     primary = [b for b in data.verdict.bounds if b.primary]

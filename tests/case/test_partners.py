@@ -1,0 +1,167 @@
+"""Columns without a partner, and columns of labels that are written otherwise, are never counted as clean."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import divulge
+from divulge.case.case import build_case
+from divulge.case.preconditions import check_all, unlike_values
+from divulge.report.prose.bounds import ALONE, NO_VALUE, UNLIKE
+
+N = 400
+FIRST = ["Ann", "Bo", "Cy", "Di", "Ed", "Fay", "Gus", "Hal", "Ida", "Jo", "Kim", "Lou", "Max", "Nan", "Ola", "Pia"]
+
+
+def people(rng, n=N):
+    return pl.DataFrame({f"x{j}": rng.normal(size=n) for j in range(3)} | {"c": rng.choice(list("abcd"), n)})
+
+
+def names(rng, n):
+    """Return names that nobody shares."""
+    last = rng.permutation(26**4)[:n]
+    return [
+        f"{rng.choice(FIRST)} {''.join(chr(97 + k // 26**i % 26) for i in range(4)).capitalize()}"
+        for k in last.tolist()
+    ]
+
+
+def three(seed=0):
+    rng = np.random.default_rng(seed)
+    real, synthetic, holdout = (people(rng) for _ in range(3))
+    all_ = names(rng, 3 * N)
+    return (
+        real.with_columns(name=pl.Series(all_[:N])),
+        synthetic,
+        holdout.with_columns(name=pl.Series(all_[N : 2 * N])),
+        all_[2 * N :],
+    )
+
+
+def run(real, synthetic, holdout, **settings):
+    return divulge.assess(
+        real, synthetic, holdout=holdout, models=False, utility=False, fidelity=False, membership=False, search="off",
+        **settings,
+    )  # fmt: skip
+
+
+def of_variant(results, variant):
+    return {r.keys: r for r in results if r.variant == variant}
+
+
+def test_names_that_case_or_punctuation_tell_apart_are_one_column_and_told():
+    real = pl.DataFrame({"Last_Name": ["a", "b", "c"], "zip": [1, 2, 3], "Job": [1, 2, 3], "JOB": [1, 2, 3]})
+    other = pl.DataFrame({"last name": ["a", "b", "c"], "ZIP": [1, 2, 3], "job": [1, 2, 3]})
+    case = build_case(real, other)
+    assert case.columns == ("Last_Name", "zip")
+    assert any("'last name' is taken for 'Last_Name' of real: case or punctuation alone" in n for n in case.notes)
+    assert case.without_members == ("job",)
+    (same,) = [c for c in check_all(case) if c.check == "same columns"]
+    assert "'job' in synthetic" in same.detail and "differ by case or punctuation alone" in same.detail
+
+
+def test_a_renamed_column_of_names_is_found():
+    real, synthetic, holdout, _ = three()
+    leaky = synthetic.with_columns(person=real["name"].str.to_uppercase().shuffle(1))
+    found = of_variant(divulge.copies(real, leaky, holdout=holdout), "another column")[("name",)]
+    assert (found.real.hits, found.holdout.hits, found.verdict) == (N, 0, "excess found")
+    assert run(real, leaky, holdout).verdict == "excess found"
+
+
+def test_a_name_split_over_two_columns_is_found_and_so_is_one_that_was_joined():
+    real, synthetic, holdout, _ = three(1)
+    parts = real["name"].str.split(" ")
+    split = synthetic.with_columns(first=parts.list.get(0), last=parts.list.get(1))
+    found = of_variant(divulge.copies(real, split, holdout=holdout), "another column")
+    assert found[("name",)].real.hits == N and found[("name",)].holdout.hits < N / 10
+    apart = [
+        t.with_columns(first=t["name"].str.split(" ").list.get(0), last=t["name"].str.split(" ").list.get(1)).drop(
+            "name"
+        )
+        for t in (real, holdout)
+    ]
+    joined = synthetic.with_columns(who=pl.Series([", ".join(reversed(n.split(" "))) for n in real["name"]]))
+    found = of_variant(divulge.copies(apart[0], joined, holdout=apart[1]), "another column")
+    assert found[("first", "last")].real.hits == N
+
+
+def test_a_synthetic_column_without_partner_is_named_and_holds_none_found_back():
+    real, synthetic, holdout, fresh = three(2)
+    real, holdout = real.drop("name"), holdout.drop("name")
+    report = run(real, synthetic.with_columns(remark=pl.Series(fresh)), holdout)
+    told = report.to_dict()["verdict"]
+    assert {"column": "remark", "why": ALONE} in told["not_compared"]
+    assert "the real table lacks 'remark', which the synthetic table has" in told["sentence"]
+    assert not of_variant(report.results, "another column")
+    numbered = run(real, synthetic.with_row_index("row"), holdout).to_dict()["verdict"]
+    assert {"column": "row", "why": "row numbers"} in numbered["not_compared"]
+    assert "the real table lacks" not in numbered["sentence"]
+
+
+def test_fresh_values_in_a_column_without_partner_are_no_finding():
+    real, synthetic, holdout, fresh = three(3)
+    found = of_variant(
+        divulge.copies(real, synthetic.with_columns(person=pl.Series(fresh)), holdout=holdout), "another column"
+    )
+    assert not found  # nobody's value stands there
+
+
+def test_a_column_whose_values_are_those_of_another_is_named():
+    real, synthetic, holdout, _ = three(4)
+    case = build_case(real, synthetic.rename({"c": "class"}), holdout)
+    (same,) = [c for c in check_all(case) if c.check == "same columns"]
+    assert "'class' in synthetic has values of 'c' in real: rename it" in same.detail
+
+
+@pytest.fixture(scope="module")
+def relabelled():
+    rng = np.random.default_rng(5)
+    real, holdout = (
+        pl.DataFrame({f"k{j}": rng.choice(list("abcdef"), N) for j in range(6)} | {"u": rng.choice(list("xy"), N)})
+        for _ in range(2)
+    )
+    return real, real.with_columns(pl.col("^k.*$") + "!").sample(N, shuffle=True, seed=5), holdout
+
+
+def test_labels_that_no_real_record_has_bound_nothing(relabelled):
+    report = run(*relabelled, keys=["k0", "k1"], targets=["u", "k2"])
+    told = report.to_dict()["verdict"]
+    assert told["verdict"] == "cannot tell"
+    assert [n["column"] for n in told["not_compared"] if n["why"] == NO_VALUE] == [f"k{j}" for j in range(6)]
+    assert "no value of 'k0', 'k1', 'k2', 'k3', 'k4' and 1 more stands in both" in told["sentence"]
+    bounds = [b for b in told["bounds"] if b["attack"] == "copies" or {*b["keys"], b["target"]} & {"k0", "k2"}]
+    assert bounds and not any(b["bounded"] for b in bounds)
+
+
+@pytest.mark.parametrize("attack", ["copies", "dcr", "cap"])
+def test_a_single_call_says_that_labels_have_no_value_in_common(relabelled, attack):
+    real, synthetic, holdout = relabelled
+    named = {"keys": ["k0"], "target": "u"} if attack == "cap" else {}
+    found = getattr(divulge, attack)(real, synthetic, holdout=holdout, **named)
+    every = (found,) if isinstance(found, divulge.Result) else found
+    assert any(n.startswith("precondition not met: same values: 'k0'") for n in every[0].notes)
+    assert all(r.verdict not in ("none found", "excess found") and r.score is None for r in every)
+
+
+def test_new_labels_of_a_tenth_of_the_people_hold_none_found_back_or_where_the_column_is_named():
+    rng = np.random.default_rng(6)
+    real, holdout = (people(rng) for _ in range(2))
+    new = pl.Series(np.where(np.arange(N) < 0.6 * N, "z", rng.choice(list("abcd"), N)))
+    synthetic = people(rng).with_columns(c=new)
+    case = build_case(real, synthetic, holdout)
+    assert unlike_values(case) == {"c": 0.0}
+    whys = {n["why"] for n in run(real, synthetic, holdout).to_dict()["verdict"]["not_compared"]}
+    assert UNLIKE not in whys
+    whys = {n["why"] for n in run(real, synthetic, holdout, targets=["c"]).to_dict()["verdict"]["not_compared"]}
+    assert UNLIKE in whys
+    fewer = synthetic.with_columns(c=new.replace({"d": "z"}))
+    assert UNLIKE in {n["why"] for n in run(real, fewer, holdout).to_dict()["verdict"]["not_compared"]}
+
+
+def test_new_numbers_of_units_are_as_they_should_be():
+    rng = np.random.default_rng(7)
+    tables = [
+        people(rng, 200).with_columns(home=pl.Series([f"h{k}{i // 2 % 90}" for i in range(200)])) for k in range(3)
+    ]
+    checks = {c.check for c in check_all(build_case(*tables, unit="home"))}
+    assert "same values" not in checks
