@@ -19,11 +19,12 @@ import numpy as np
 import polars as pl
 
 MEASURES = (
-    "column_shapes", "column_pairs", "correlations", "missing_patterns", "tails", "coverage", "validity", "detection",
+    "column_shapes", "column_pairs", "correlations", "missing_patterns", "tails", "coverage", "validity",
+    "column_rules", "detection",
 )  # fmt: skip
 HEAD = (
     "release", "rows", "SDMetrics' score", "a fresh sample's score", "columns", "pairs", "ruler of pairs (holdout)",
-    "tails", "coverage", "validity", "AUC", "CPU s",
+    "tails", "coverage", "validity", "rules", "AUC", "CPU s",
 )  # fmt: skip
 SHORT = {"closer than a fresh sample": "**closer**", "differs": "**differs**", "like a fresh sample": "like fresh"}
 
@@ -68,7 +69,7 @@ def line(given: str, rows: int, missing: list[str]) -> list[str]:
     return [
         name, f"{len(tables[0]):,} + {len(tables[1]):,}", f"{score(tables[0], tables[1]):.3f}", strangers,
         _said(heads["column_shapes"]), _said(pairs), "" if pairs.ruler is None else f"{pairs.ruler:.2f}{beside}",
-        *(_said(heads[m]) for m in ("tails", "coverage", "validity")),
+        *(_said(heads[m]) for m in ("tails", "coverage", "validity", "column_rules")),
         "" if auc.value is None else f"{auc.value:.3f}, {SHORT.get(auc.verdict, auc.verdict)}", f"{seconds:.1f}",
     ]  # fmt: skip
 

@@ -28,7 +28,16 @@ import polars as pl
 SIZES = (100, 1_000, 10_000)
 NUMBERS = ("age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hr_per_week")
 KEYS = {"age": "age", "sex": "sex", "income": "income"}
-COUNTED = ("column_shapes", "column_pairs", "correlations", "missing_patterns", "tails", "coverage", "validity")
+COUNTED = (
+    "column_shapes",
+    "column_pairs",
+    "correlations",
+    "missing_patterns",
+    "tails",
+    "coverage",
+    "validity",
+    "column_rules",
+)
 
 
 # ---------------------------------------------------------------- planted defects
@@ -162,7 +171,7 @@ def verdicts(real: pl.DataFrame, other: pl.DataFrame, seed: int) -> dict[str, An
 
 def table(runs: list[dict[str, Any]], n: int) -> list[str]:
     """Return the Markdown table of one size."""
-    names = ("columns", "pairs", "correlations", "missing", "tails", "coverage", "validity")
+    names = ("columns", "pairs", "correlations", "missing", "tails", "coverage", "validity", "rules")
     lines = [
         "| synthetic table | SDMetrics' score (sd) | divulge: differs | closer | ruler of pairs | "
         + " | ".join(names) + " | repeats |",

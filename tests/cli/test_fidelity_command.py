@@ -38,10 +38,15 @@ def test_verdicts_are_printed_and_written(files):
     done = run(files, "--holdout", str(files / "holdout.csv"), "--json", str(paths[0]), "--html", str(paths[1]))
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("column shapes: differs by at least 0.")
-    assert lines[1].startswith("  age: distance ")
+    assert lines[0] == "age differs; 1 result follows from it"
+    assert lines[1].startswith("  column shapes: age: distance ")
+    assert lines[2].startswith("  column pairs: age + job: distance ")
+    assert lines[3].startswith("column shapes: differs by at least 0.")
     assert "divulge: measuring (2 measures)" in done.stderr
-    results = json.loads(paths[0].read_text())["fidelity"]
+    told = json.loads(paths[0].read_text())
+    assert next(iter(told)) == "differing"
+    assert [(one["columns"], one["results"]) for one in told["differing"]] == [(["age"], [1, 4])]
+    results = told["fidelity"]
     assert [r["measure"] for r in results] == ["column_shapes"] * 3 + ["column_pairs"] * 2
     assert results[0]["holdout"]["n"] == 300
     assert not any("secret" in text for text in (done.stdout, paths[0].read_text(), paths[1].read_text()))

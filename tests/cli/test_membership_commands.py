@@ -3,9 +3,12 @@
 import json
 import re
 
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
+
+from divulge.report.model import Precondition
 
 FAST = ("--scores", "ratio")
 
@@ -37,13 +40,41 @@ def test_several_tables_are_attacked_together(divulge, files):
         "membership", "real.csv", *synthetic, "--holdout", "holdout.csv", *FAST, "--json", "o.json"
     )
     assert (code, err) == (0, "divulge: reading the tables\ndivulge: scoring people\n")
-    (found,) = json.loads((files / "o.json").read_text())["results"]
+    written = json.loads((files / "o.json").read_text())
+    assert list(written) == ["divulge", "preconditions", "results"]
+    (found,) = written["results"]
     assert found["verdict"] == "excess found"
     assert "divulge: membership: excess found" in out
     assert f"{found['context']['AUC']:.3f}" in out
     assert "By number of synthetic tables, ratio:" in out
     assert re.search(rf"\n 3 +180 +{found['context']['AUC']:.3f} ", out)
     assert divulge("membership", "real.csv", "s0.csv", "--holdout", "holdout.csv", *FAST, "-q") == (0, "", "")
+
+
+def test_preconditions_are_written_in_the_form_of_an_assessment(divulge, files):
+    """A holdout of other people: each check has its name, whether it is met, its numbers and its sentence."""
+    given = ("membership", "real.csv", "s0.csv", *FAST, "--json", "o.json", "--holdout")
+    people = pl.read_csv("holdout.csv")
+    people.with_columns(pl.col("x0") + 3).write_csv("others.csv")
+    told = {}
+    for name in ("holdout", "others", "real"):
+        _, out, _ = divulge(*given, f"{name}.csv")
+        checks = json.loads((files / "o.json").read_text())["preconditions"]
+        assert [msgspec.convert(check, Precondition).check for check in checks] == [check["check"] for check in checks]
+        assert all(set(check) == set(Precondition.__struct_fields__) for check in checks)
+        told[name] = {check["check"]: check for check in checks}
+        # what is not met is said on the terminal too, where no note of the scores says it
+        flat = re.sub(r"\s+", " ", out)
+        assert [check["check"] for check in checks if not check["ok"] and check["detail"] not in flat] == []
+        assert "! blind check" not in out and "! no overlap" not in out
+    assert [name for name, check in told["holdout"].items() if not check["ok"]] == ["sizes"]  # 60 synthetic rows
+    for check in ("exchangeable", "blind check"):
+        fair, unfair = told["holdout"][check]["numbers"], told["others"][check]["numbers"]
+        assert fair["AUC"] < 0.7 < unfair["AUC"] and unfair["p"] < 0.025 < fair["p"]
+        assert f"AUC {unfair['AUC']:.3f}" in told["others"][check]["detail"]
+    same = told["real"]
+    assert (same["no overlap"]["ok"], same["no overlap"]["numbers"]["equal rows"]) == (False, 120)
+    assert (same["blind check"]["tested"], same["blind check"]["numbers"]) == (False, {})
 
 
 def test_each_note_is_told_once_with_the_scores_that_have_it(divulge, files):

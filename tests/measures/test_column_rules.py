@@ -81,10 +81,15 @@ def test_the_order_of_rows_and_columns_and_names_of_values_change_no_bit():
         assert found == want
 
 
-def test_no_run_makes_it_unless_it_is_named():
+def test_a_run_makes_it():
     small = people(1, 60)
-    assert not divulge.fidelity(small, small, models=False).of("column_rules")
-    assert divulge.fidelity(small, small, measures=["column_rules"]).of("column_rules")
+    assert divulge.fidelity(small, small, models=False).of("column_rules")
+    broken = divulge.fidelity(people(1), people(2).with_columns(died=pl.col("died").reverse()), models=False)
+    assert by_pair(broken.of("column_rules"))[("born", "died"), "order"].verdict == "differs"
+
+
+def test_what_cannot_be_compared_is_said():
+    small = people(1, 60)
     alone = small.select("born")
     assert divulge.column_rules(alone, alone)[0].verdict == "not measured"
     wide = pl.DataFrame({c: [f"{c}{i % k}" for i in range(400)] for c, k in (("a", 40), ("b", 30), ("c", 2))})

@@ -13,6 +13,7 @@ from divulge.core.schema import Column, Schema
 from divulge.measures.catalogue import all_measures
 from divulge.measures.column_pairs import pearson, spearman
 from divulge.measures.coverage import expected_coverage
+from divulge.measures.validity import keys_p
 
 COUNTED = ("column_shapes", "column_pairs", "correlations", "missing_patterns", "tails", "coverage", "validity")
 
@@ -227,6 +228,45 @@ def test_keys_that_repeat():
     assert (key.variant, key.columns, key.value, key.verdict) == ("key", ("id",), 0.1, "differs")
     assert key.context == {"repeated": 10, "missing": 0}
     assert divulge.validity(real, real)[-1].value == 0
+
+
+@pytest.mark.parametrize(
+    ("real", "synthetic", "p"),
+    [
+        ([0, 1, 1, 0], [0, 0, 0, 2], 0.5),  # as likely a pair of the real table
+        ([0, 1, 1, 0, 0], [0, 0, 0, 2, 2], 0.64),
+        ([0, 1, 1, 0], [0, 2, 0, 0], 1 / 2),  # of three rows the real table has one or none
+        ([0, *[1] * 8], [1, 1] + [0] * 7, 0.2),  # a fifth of all rows is synthetic
+        ([0, 1, 1], [0, 1, 1], 1.0),
+    ],
+)
+def test_p_value_of_keys_by_hand(real, synthetic, p):
+    assert keys_p(np.array(real), np.array(synthetic)) == pytest.approx(p)
+
+
+def test_keys_that_a_population_lacks_are_no_finding():
+    """A key is missing in 3 of 2,000 rows. The share of tables with p below a level is that level, at 1,000 + 250 rows."""
+    rng, level, runs, false = np.random.default_rng(0), 0.00625, 4000, 0
+    for absent in rng.binomial((1000, 250), 0.0015, (runs, 2)):
+        if absent[0] == 0:  # a key that is missing in the real table is not tested
+            counts = [np.append(absent[i], np.ones(n - absent[i], dtype=np.int64)) for i, n in enumerate((1000, 250))]
+            synthetic = np.concatenate([counts[1][:1], np.zeros(1000, dtype=np.int64), counts[1][1:]])
+            real = np.append(counts[0], np.zeros(len(synthetic) - len(counts[0]), dtype=np.int64))
+            false += keys_p(real, synthetic) < level
+    assert false <= runs * level + 2 * np.sqrt(runs * level)
+
+
+def test_two_keys_are_corrected_for_each_other():
+    """Six repeated keys are rare for one identifier and a quarter of the chance, and not among four identifiers."""
+    rng = np.random.default_rng(4)
+    real = pl.DataFrame({"x": rng.normal(size=100), **{f"id{i}": range(1000 * i, 1000 * i + 100) for i in range(4)}})
+    other = real.with_columns(id0=pl.Series([*range(5000, 5094), *range(5000, 5006)]))
+    alone = divulge.validity(real.select("x", "id0"), other.select("x", "id0"))
+    assert [r.p_adjusted for r in alone if r.variant == "key"] == [pytest.approx(4 * 0.5**6)]
+    among = divulge.validity(real, other)
+    assert [r.p_adjusted for r in among if r.variant == "key"] == [pytest.approx(16 * 0.5**6), 1.0, 1.0, 1.0]
+    plain = divulge.validity(real.select("x"), other.select("x"))
+    assert alone[1].p_adjusted == pytest.approx(min(1, plain[1].p_adjusted / 0.75))
 
 
 def test_the_holdout_stands_beside(real):

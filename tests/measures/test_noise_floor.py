@@ -243,6 +243,10 @@ def test_p_values_are_corrected_over_measures():
     verdicts = [r.verdict for family in found for r in family]
     assert verdicts == ["differs", "cannot tell", "cannot tell", "cannot tell", "not measured"]
     # a measure all of whose results are significant leaves, and the others are corrected for fewer
+    shared = corrected(
+        [[result(p_adjusted=0.01)], [result(p_adjusted=0.01)], [result(p_adjusted=0.9)]], shares=[1, 0.5, 0.5]
+    )
+    assert [r.p_adjusted for (r,) in shared] == pytest.approx([0.02, 0.02, 0.9])  # then what is left counts half
     found = corrected([[result(p_adjusted=0.01)], [result(p_adjusted=0.03), result(p_adjusted=0.9)]])
     assert [[r.p_adjusted for r in family] for family in found] == [[0.02], [0.03, 0.9]]
 

@@ -2,6 +2,7 @@
 
 import math
 import xml.etree.ElementTree as ET
+from typing import get_args
 
 import polars as pl
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import divulge
 from divulge.attacks.checks import SHOWN
 from divulge.core.errors import SettingError
+from divulge.core.result import Verdict
 from divulge.report.report import Report
 
 
@@ -105,3 +107,7 @@ def test_info_tells_what_the_report_is(reports):
     assert info["num_rows"] == {"real": 160, "synthetic": 160, "holdout": 160}
     assert info["generated_date"] == reports["compared"].data["started"]
     assert reports["alone"].get_info()["num_rows"] == {"real": 160, "synthetic": 160}
+
+
+def test_the_verdict_is_documented_with_each_of_its_words():
+    assert [verdict for verdict in get_args(Verdict) if verdict not in Report.verdict.__doc__] == []

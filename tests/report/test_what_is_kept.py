@@ -125,7 +125,7 @@ def test_numbers_that_never_leave_the_real_range_are_told_where_extremes_were_co
 def test_a_group_of_a_result_stands_beside_its_columns():
     seen = kept(7.0, "differs", measure="subgroups", columns=("age", "zip"), group="'sex' group 2: f")
     data = report(more=[kept(3.0, "differs", measure="subgroups"), seen])
-    assert "- subgroups: age + zip of 'sex' group 2: f, ruler 7.000" in plain(markdown(data))
+    assert "    - subgroups: age + zip, 'sex' group 2: f: distance 0.700, ruler 7.0" in plain(markdown(data))
     assert "age + zip, 'sex' group 2: f" in words(page(data, []))
 
 
@@ -135,10 +135,15 @@ def test_few_lines_on_a_terminal_and_a_table_in_markdown():
         "Fidelity: column pairs: differs, 1.60 times a fresh sample's distance (0.90 to 1.10 by chance); 2 of 3" in text
     )
     assert "Fidelity: like a fresh sample: validity." in text
-    assert text.count("Fidelity") == 3
+    leads = ("age and job do not belong together as in the real table; 1 result shows it",)
+    leads += ("income and zip do not belong together as in the real table; 1 result shows it",)
+    assert text.count("Fidelity") == 3 + len(leads)
+    assert [text.index(f"Fidelity: {lead}.") < text.index("Fidelity: column pairs") for lead in leads] == [True, True]
     told = markdown(report())
     assert "| column pairs | ▲ differs | 0.160 | 0.090 to 0.110 | 1.600 | - |" in told
-    assert "- column pairs: income + zip, ruler 2.500" in told
+    assert f"- **{leads[1]}**\n    - column pairs: income + zip: distance 0.250, ruler 2.5\n" in told
+    seen = words(page(report(), []))
+    assert seen.index(leads[0]) < seen.index("Validity")
 
 
 @pytest.mark.parametrize("data", [report(), report(0.8, "closer than a fresh sample"), report(1, "cannot tell")])

@@ -9,14 +9,19 @@ import pytest
 
 import divulge
 from divulge.case.case import build_case
+from divulge.measures.catalogue import all_measures
 from divulge.measures.marginals import marginals
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult
 from divulge.measures.too_close import drawn_ruler, too_close
+from divulge.report.fidelity_model import LONG
 from divulge.run.budget import Clock
+from divulge.run.expected_cost import Work, expected_long, work_of
 from divulge.run.fidelity_in_run import beside_fidelity, fidelity_in_run
+from divulge.run.options import RunOptions
 
-COUNTED = ["column_shapes", "column_pairs", "correlations", "missing_patterns", "tails", "coverage", "validity"]
+COUNTED = ["column_shapes", "column_pairs", "correlations", "missing_patterns", "tails", "coverage", "validity",
+           "column_rules"]  # fmt: skip
 FEW = {"models": False, "membership": False, "search": "off", "jobs": 1}
 
 
@@ -67,11 +72,46 @@ def test_the_numbers_are_those_of_the_function(report):
 def test_the_tolerance_is_the_users():
     case = build_case(people(1, 60), people(2, 60))
     found = fidelity_in_run(
-        case, models=False, groups=(), targets=None, tolerance=0.3, clock=Clock.start(None), progress=lambda *of: None
-    )
+        case, models=False, groups=(), targets=None, work=work_of(case, (), RunOptions()), tolerance=0.3,
+        clock=Clock.start(None), progress=lambda *of: None,
+    )  # fmt: skip
     assert found.scope.tolerance == 0.3 and found.results[0].tolerance == 0.3
     with pytest.raises(divulge.SettingError, match="tolerance: this is no number"):
         divulge.assess(people(1, 60), people(2, 60), tolerance=1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "attacks", "long"),
+    [
+        (39_000, 15, False, False),  # measured beside the other counted measures: .04 of .4 CPU seconds
+        (100_000, 50, False, False),  # .6 of 7
+        (2_000_000, 15, False, False),  # .3 of 5
+        (2_000_000, 100, False, True),
+        (2_000_000, 100, True, False),
+    ],
+)
+def test_rules_between_columns_are_looked_for_where_that_is_little_of_the_run(rows, columns, attacks, long):
+    work = Work(
+        rows=rows, synthetic=rows // 2, people=rows // 2, asked=rows // 2, columns=columns, bits=40.0, levels=0,
+        table_bytes=0, text_bytes=0, attacks=attacks, fidelity=True,
+    )  # fmt: skip
+    known = {m.name: expected_long(m, work) for m in all_measures()}
+    assert known == dict.fromkeys(known, False) | {"column_rules": long}
+
+
+def test_a_measure_that_takes_long_is_listed_and_made_where_it_is_named(monkeypatch):
+    entry = dataclasses.replace(REGISTRY["column_rules"], seconds=lambda rows, columns: 1e9)
+    monkeypatch.setitem(REGISTRY, "column_rules", entry)
+    made = divulge.assess(people(1, 60), people(2, 60), **FEW).assessment
+    assert "column_rules" not in {r.measure for r in made.fidelity}
+    assert {n.measure: n.why for n in made.fidelity_scope.not_measured}["column_rules"] == LONG
+    alone = divulge.fidelity(people(1, 60), people(2, 60), models=False)
+    assert not alone.of("column_rules") and f"column_rules was left out: {LONG}" in alone.notes
+    tables = ({"people": people(i, 60)} for i in (1, 2))
+    several = divulge.fidelity(*tables, models=False)
+    assert not several.of("column_rules") and f"people: column_rules was left out: {LONG}" in several.notes
+    named = divulge.fidelity(people(1, 60), people(2, 60), measures=["column_rules"])
+    assert named.of("column_rules")
 
 
 @pytest.mark.slow

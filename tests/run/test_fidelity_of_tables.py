@@ -51,7 +51,7 @@ def test_p_values_are_corrected_over_the_measures(found):
         r for r in divulge.column_shapes(people(1), people(2, shift=4), holdout=people(3)) if r.columns == ("age",)
     )
     assert alone.p_adjusted == 0.001
-    assert age.p_adjusted == pytest.approx(0.003)  # three measures have p-values
+    assert age.p_adjusted == pytest.approx(0.0025)  # three measures have p-values, validity counts half
 
 
 def test_documents_hold_no_value(found):
@@ -59,11 +59,13 @@ def test_documents_hold_no_value(found):
         assert "secret" not in text
         assert "age" in text
     data = json.loads(found.to_json())
-    assert set(data) == {"settings", "warnings", "notes", "fidelity"}
+    assert set(data) == {"differing", "settings", "warnings", "notes", "fidelity"}
     assert data["settings"]["n_holdout"] == 600
     assert len(data["fidelity"]) == len(found.results) == len(found.to_frame())
-    assert str(found).splitlines()[0].startswith("column shapes: differs by at least 0.")
-    assert "  age: distance 0." in str(found)
+    lines = str(found).splitlines()
+    assert lines[0] == "age differs; 2 results follow from it"
+    assert [line for line in lines if line.startswith("column shapes: differs by at least 0.")]
+    assert "  column shapes: age: distance 0." in str(found)
     assert "); 1 of 3 differ\n" in str(found)
     assert "undefined" not in str(found)
 
@@ -77,7 +79,7 @@ def test_a_copy_points_to_the_risk_and_a_model_names_its_columns():
     )  # fmt: skip
     other = FidelityResult(measure="detection", variant="logistic", quantity="AUC", value=0.6, verdict="differs")
     made = Fidelity((told, other), {"n_real": 1, "n_synthetic": 1, "n_holdout": 0, "tolerance": 0.05, "seed": 0})
-    assert str(made).splitlines()[1:] == ["  (logistic): AUC 0.6", "  tells: age, job"]
+    assert str(made).splitlines()[1:] == ["  detection (logistic): AUC 0.600", "  tells: age, job"]
     page = made.to_html()
     assert "<bdi>age</bdi> (0.200), <bdi>job</bdi> (0.100)." in page and "AUC 0.700" in page
 

@@ -36,7 +36,7 @@ from divulge.core.schema import Schema, column_names
 from divulge.tables.counting import COUNTING
 from divulge.tables.stacking import LACKING, TOGETHER
 
-__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "is_about_tables", "worded"]
+__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "is_about_tables", "made_alone", "worded"]
 
 CATALOGUE: dict[str, Attack] = {}
 CODED = (
@@ -161,23 +161,7 @@ def _public(entry: Attack) -> Any:
             _gather(case, entry, settings, counting)
         elif entry.plan.in_memory:
             case = case.collected("this attack needs every row")
-        notes = [n for n in case.notes if is_about_tables(n) or n.startswith(READ)]
-        failing = verbatim_strangers(case) if entry.compared and asked is None else []
-        notes += [f"precondition not met: {c.check}: {c.detail}" for c in failing]
-        found = entry.run(case, **settings)
-        looked_at = case.whole_record if asked is None else [c for c in case.columns if c in asked]
-        apart = [name for name, share in unlike_values(case).items() if share == 1 and name in looked_at]
-        if apart and entry.compared:
-            notes.append(
-                f"precondition not met: same values: {', '.join(map(repr, apart))}: no value stands in both the "
-                "synthetic table and a real record, so that no copy could show"
-            )
-        doubted = [c.check for c in failing] + ["same values"] * bool(apart)
-        if isinstance(found, Result):
-            return in_doubt([replace(found, notes=(*found.notes, *notes))], doubted)[0]
-        # the comparisons of one call are one family; `assess` corrects over all calls of an attack
-        noted = [replace(r, notes=(*r.notes, *(() if i else notes))) for i, r in enumerate(found)]
-        return tuple(in_doubt(correct(case, noted), doubted))
+        return made_alone(entry, case, settings, asked)
 
     extra = [p for n, p in own.parameters.items() if n != "case"]
     shared = list(_TABLES.parameters.values())
@@ -186,6 +170,37 @@ def _public(entry: Attack) -> Any:
     public.run = entry.run  # type: ignore[attr-defined] # functions take attributes
     public.__doc__ = doc
     return public
+
+
+def made_alone(
+    entry: Attack, case: Case, settings: Mapping[str, Any], asked: Sequence[str] | None = None
+) -> Result | Results:
+    """Return the results of an attack that is made by itself on a case: corrected, with notes on the tables.
+
+    Parameters
+    ----------
+    entry, case, settings
+        The attack, the tables, and its own settings.
+    asked
+        Columns that the call names, where it needs no other.
+    """
+    notes = [n for n in case.notes if is_about_tables(n) or n.startswith(READ)]
+    failing = verbatim_strangers(case) if entry.compared and asked is None else []
+    notes += [f"precondition not met: {c.check}: {c.detail}" for c in failing]
+    found = entry.run(case, **settings)
+    looked_at = case.whole_record if asked is None else [c for c in case.columns if c in asked]
+    apart = [name for name, share in unlike_values(case).items() if share == 1 and name in looked_at]
+    if apart and entry.compared:
+        notes.append(
+            f"precondition not met: same values: {', '.join(map(repr, apart))}: no value stands in both the "
+            "synthetic table and a real record, so that no copy could show"
+        )
+    doubted = [c.check for c in failing] + ["same values"] * bool(apart)
+    if isinstance(found, Result):
+        return in_doubt([replace(found, notes=(*found.notes, *notes))], doubted)[0]
+    # the comparisons of one call are one family; `assess` corrects over all calls of an attack
+    noted = [replace(r, notes=(*r.notes, *(() if i else notes))) for i, r in enumerate(found)]
+    return tuple(in_doubt(correct(case, noted), doubted))
 
 
 def _gather(case: Case, entry: Attack, settings: Mapping[str, Any], engine: str) -> None:

@@ -46,7 +46,7 @@ __all__ = ["fidelity"]
     multiple=True,
     callback=names,
     metavar="NAMES",
-    help="Measures to make: column_shapes,column_pairs  [default: all but column_rules].",
+    help="Measures to make: column_shapes,column_pairs  [default: all; column_rules where it takes little time].",
 )
 @click.option("--models/--no-models", default=True, show_default=True, help="Fit models, which takes most of the time.")
 @click.option(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from divulge.cli.options import FILE, names
 from divulge.cli.root import cli
@@ -56,8 +57,8 @@ def membership(real: str, synthetic: Sequence[str], holdout: str | None, **optio
 
     Exit status: 0 done, 2 unusable input.
     """
-    from divulge.attacks.membership.membership import membership as attack
     from divulge.cli.score_text import membership_text
+    from divulge.run.membership import membership_checked
 
     paths = _checked(options, [real, *synthetic, *([] if holdout is None else [holdout])])
     if holdout is None:
@@ -72,10 +73,10 @@ def membership(real: str, synthetic: Sequence[str], holdout: str | None, **optio
         tables = _read(paths, ["real", *["synthetic"] * len(synthetic), "holdout"], options)
         progress("scoring people", 0, 1)
         given = settings | {"unit": options["unit"], "known_members": options["known_members"]}
-        found = attack(tables[0], tables[1:-1], holdout=tables[-1], **given)
+        found, checks = membership_checked(tables[0], tables[1:-1], tables[-1], **given)
     if not options["quiet"]:
-        printed(found, membership_text)
-    _write(options, lambda: {"results": [r.to_dict() for r in found]})
+        printed((found, checks), membership_text)
+    _write(options, lambda: {"preconditions": to_builtins(checks), "results": [r.to_dict() for r in found]})
 
 
 @cli.command(short_help="Test whether two releases tell who left between them.")

@@ -10,6 +10,7 @@ from typing import Any
 from divulge.attacks.membership.changes import Changes
 from divulge.attacks.membership.results import LEAST_ADVANTAGE, LEAST_AUC
 from divulge.attacks.registry import is_about_tables
+from divulge.case.comparable.check import Check
 from divulge.core.result import Result
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.terminal import clean
@@ -22,9 +23,9 @@ _VERDICTS = ("excess found", "deficit found", "cannot tell", "none found", "no h
 _TOLD_BY_NUMBER = "synthetic tables"
 
 
-def membership_text(results: Sequence[Result], *, width: int = 110, colour: bool = False) -> str:
-    """Return the summary of `divulge membership`."""
-    return _text(_membership(results), width, colour)
+def membership_text(found: tuple[Sequence[Result], Sequence[Check]], *, width: int = 110, colour: bool = False) -> str:
+    """Return the summary of `divulge membership`: the scores, and preconditions that are not met."""
+    return _text(_membership(*found), width, colour)
 
 
 def changes_text(found: Changes, *, width: int = 110, colour: bool = False) -> str:
@@ -37,7 +38,7 @@ def _text(parts: Iterator[Any], width: int, colour: bool) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _membership(results: Sequence[Result]) -> Iterator[Any]:
+def _membership(results: Sequence[Result], checks: Sequence[Check]) -> Iterator[Any]:
     from rich.text import Text
 
     yield Text(f"divulge: membership: {_verdict(results)}", style="bold")
@@ -49,6 +50,10 @@ def _membership(results: Sequence[Result]) -> Iterator[Any]:
             gain = _limits(result, "gain over the best single score", "{:+.3f}")
             yield Text(f"Known members: {gain} in AUC over the best single score.")
     yield from _notes(results)
+    noted = {note for result in results for note in result.notes}
+    for check in checks:
+        if not check.ok and not any(check.detail in note for note in noted):
+            yield Text(f"! {clean(check.check)}: {clean(check.detail)}", style="yellow")
 
 
 def _changes(found: Changes) -> Iterator[Any]:

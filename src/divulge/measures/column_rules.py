@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from itertools import combinations, groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
+from divulge.kernels.counts.histograms import pair_histograms
 from divulge.measures._counted import Found, Unit, counted_results
-from divulge.measures.blocks import Dealt, compared_columns
+from divulge.measures.blocks import Dealt, compared_columns, smallest
 from divulge.measures.entry import MeasureWords
 from divulge.measures.noise_floor import Family, leave_one_out, on_grid
 from divulge.measures.registry import measure
@@ -18,10 +20,14 @@ from divulge.measures.result import TOLERANCE, FidelityResult
 __all__ = ["column_rules"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _LEVELS = 50  # values of a column of numbers up to which they are combined as categories are
 _CELLS = 400_000  # of all pairs together; start value
 _BATCH = 2**11  # cells that are relabelled at once
+_PAIR, _ROW_OF_A_PAIR = 1.6e-4, 6e-10
+"""CPU seconds for a pair of columns, each counted twice, and for a row of it: measured (docs/decisions.md)."""
+_TOGETHER = 64  # pairs whose cells are counted at once
 _COMBINATION, _ORDER = "combination", "order"
 _MEASURE = "column_rules"
 
@@ -48,10 +54,8 @@ _MEASURE = "column_rules"
             "Rules of three columns, and those on sums or differences: detection looks at whole rows.",
         ),
     ),
-    on_demand=(
-        "divulge fidelity makes it where --measures names it: column_pairs and detection see most broken rules, and "
-        "each further measure makes all others a little less sure."
-    ),
+    share=0.5,  # the other half is that of validity: both ask which rows there cannot be
+    seconds=lambda rows, columns: columns**2 * (_PAIR + _ROW_OF_A_PAIR * rows),
 )
 def column_rules(case: Case, *, tolerance: float = TOLERANCE) -> tuple[FidelityResult, ...]:
     """Return how often synthetic rows break rules of two columns that every real row keeps, and a fresh sample's would.
@@ -83,20 +87,57 @@ def _rules(case: Case, rows: Dealt) -> Found | None:
     if not chosen:
         return None
     family, units = Family(rows.labels, case.level), []
-    for kind, a, b in chosen:
-        codes, size = (_combined if kind == _COMBINATION else _ordered)(case, rows, a, b)
-        counts = rows.histograms([codes], [size]).counts[:, 1:]  # cell 0 has the rows without a value
+    for (kind, a, b), counts in _counted(case, rows, chosen):
         family.add_distances(*_broken(counts[:, counts.any(axis=0)], rows))
         units.append(Unit((a, b), kind))
     return Found(units, family.floors(), notes=notes)
 
 
-def _chosen(case: Case, names: tuple[str, ...]) -> tuple[list[tuple[str, str, str]], tuple[str, ...]]:
+_Rule = tuple[str, str, str]
+"""A kind, and its two columns."""
+
+
+def _counted(case: Case, rows: Dealt, chosen: Sequence[_Rule]) -> Iterator[tuple[_Rule, Ints]]:
+    """Yield each pair with the rows of each block in its cells, but for rows in which a value is missing."""
+    pairs = [rule for rule in chosen if rule[0] == _COMBINATION]
+    sizes = {n: case.n_codes(n, binned=False) for _, a, b in pairs for n in (a, b)}
+    codes = {n: rows.both(tuple(smallest(c, sizes[n]) for c in case.codes(n, binned=False))) for n in sizes}
+    for first in range(0, len(pairs), _TOGETHER):
+        batch = pairs[first : first + _TOGETHER]
+        used = sorted({n for _, a, b in batch for n in (a, b)})
+        counts = pair_histograms(
+            [codes[n] for n in used], [sizes[n] for n in used],
+            [(used.index(a), used.index(b)) for _, a, b in batch], blocks=rows.block, n_blocks=len(rows.labels.sizes),
+        )  # fmt: skip
+        for place, rule in enumerate(batch):
+            yield rule, counts.blocks(place)[:, 1:, 1:].reshape(len(rows.labels.sizes), -1)
+    orders = [rule for rule in chosen if rule[0] == _ORDER]
+    for a, of_first in groupby(orders, key=lambda rule: rule[1]):
+        one = _numbers(case, rows, a)
+        for rule in of_first:
+            yield rule, rows.histograms([_order(one, _numbers(case, rows, rule[2]))], [4]).counts[:, 1:]
+
+
+def _numbers(case: Case, rows: Dealt, name: str) -> Floats:
+    """Return the number of each row, nan where there is none."""
+    return np.asarray(case.numbers(name)[rows.both(case.codes(name, binned=False))])
+
+
+def _order(one: Floats, other: Floats) -> NDArray[np.uint8]:
+    """Return 1, 2 or 3 for a larger, an equal and a smaller first number, 0 where one is missing."""
+    with np.errstate(invalid="ignore"):
+        place = (one < other).astype(np.uint8)
+        place += one <= other
+        place += (one <= other) | (one > other)
+    return place
+
+
+def _chosen(case: Case, names: tuple[str, ...]) -> tuple[list[_Rule], tuple[str, ...]]:
     """Return the pairs that have rules, whichever table the real one is compared with, and what was left out."""
     n_rows = sum(case.n_rows(role) for role in ("real", "synthetic"))
     numbers = {n: case.numbers(n)[case.encoded.occurs(n)] for n in names if case.encoded.is_number(n)}
     ends = {n: (np.nanmin(v), np.nanmax(v)) for n, v in numbers.items() if not np.isnan(v).all()}
-    found, cells, many = list[tuple[str, str, str]](), list[int](), 0
+    found, cells, many = list[_Rule](), list[int](), 0
     for a, b in combinations(names, 2):
         sizes = [case.n_codes(n, binned=False) for n in (a, b)]
         coded = all(n not in numbers or s <= _LEVELS for n, s in zip((a, b), sizes, strict=True))
@@ -123,24 +164,11 @@ def _meet(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return bool(one[0] <= other[1] and other[0] <= one[1])
 
 
-def _combined(case: Case, rows: Dealt, a: str, b: str) -> tuple[NDArray[np.int32], int]:
-    """Return a code for the two values of each row, 0 where one is missing, and the number of codes."""
-    one, other = (rows.both(case.codes(n, binned=False)).astype(np.int32) for n in (a, b))
-    wide = case.n_codes(b, binned=False)
-    return np.where((one > 0) & (other > 0), one * wide + other, 0), case.n_codes(a, binned=False) * wide
-
-
-def _ordered(case: Case, rows: Dealt, a: str, b: str) -> tuple[NDArray[np.int32], int]:
-    """Return 1, 2 or 3 for a smaller, an equal and a larger first number, 0 where one is missing, and 4."""
-    one, other = (case.numbers(n)[rows.both(case.codes(n, binned=False))] for n in (a, b))
-    with np.errstate(invalid="ignore"):
-        order = np.where(one < other, 1, np.where(one > other, 3, 2))
-    return np.where(np.isnan(one) | np.isnan(other), 0, order).astype(np.int32), 4
-
-
 def _broken(counts: NDArray[np.int64], rows: Dealt) -> tuple[Floats, Floats, Floats]:
     """Return the share of the other table's rows in cells without a real row: relabelled, fresh, and without blocks."""
     labels, sizes = rows.labels, rows.labels.sizes
+    # a cell that nearly all blocks have is never without a real row
+    counts = counts[:, np.count_nonzero(counts, axis=0) <= len(sizes) - labels.n_first + 1]
     null, without = np.zeros(len(labels.first)), np.zeros(len(sizes))
     for begin in range(0, counts.shape[1], _BATCH):
         cells = counts[:, begin : begin + _BATCH].astype(np.float64)

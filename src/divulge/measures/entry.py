@@ -8,9 +8,11 @@ from typing import Literal
 
 from divulge.measures.result import FidelityResult
 
-__all__ = ["Better", "Family", "Measure", "MeasureWords", "Run"]
+__all__ = ["Better", "Family", "Measure", "MeasureWords", "Run", "Seconds"]
 
 Run = Callable[..., tuple[FidelityResult, ...]]
+Seconds = Callable[[int, int], float]
+"""Takes the rows of all tables and the columns that are compared."""
 Better = Literal["lower", "higher", "near the reference"]
 Family = Literal["columns", "pairs", "joint", "learning", "validity", "relations", "sequences"]
 
@@ -55,5 +57,7 @@ class Measure:
     """Whether nothing can be measured without a holdout."""
     models: bool = False
     """Whether it fits models, which takes most of the time; a run can leave these out."""
-    on_demand: str = ""
-    """Why no run makes it; "" where runs make it."""
+    share: float = 1.0
+    """As how much of a measure it counts where p-values are corrected over measures."""
+    seconds: Seconds | None = None
+    """CPU seconds that it takes, about, of a measure that runs make where this is less than a tenth of theirs."""

@@ -15,7 +15,7 @@ from divulge.case.case import COLLECTED, LEFT_OUT, READ, Case, build_case
 from divulge.core.errors import SettingError
 from divulge.core.process_wide import one_thread
 from divulge.core.schema import Schema, check_columns, column_names
-from divulge.measures.entry import Better, Family, Measure, MeasureWords, Run
+from divulge.measures.entry import Better, Family, Measure, MeasureWords, Run, Seconds
 from divulge.measures.result import FidelityResult
 
 __all__ = ["GROUP", "REGISTRY", "checked_tolerance", "measure", "run_measure", "timed"]
@@ -51,7 +51,8 @@ def measure(
     custodian_only: bool = False,
     holdout: bool = False,
     models: bool = False,
-    on_demand: str = "",
+    share: float = 1.0,
+    seconds: Seconds | None = None,
 ) -> Callable[[Run], Any]:
     """Enter a function into the registry and return the public function that builds the case for it.
 
@@ -64,7 +65,7 @@ def measure(
     def enter(function: Run) -> Any:
         entry = Measure(
             function.__name__, family, question, needs, reference, better, null, words, timed(function),
-            custodian_only, holdout, models, on_demand,
+            custodian_only, holdout, models, share, seconds,
         )  # fmt: skip
         REGISTRY[entry.name] = entry
         return _public(entry)

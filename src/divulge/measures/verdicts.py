@@ -74,12 +74,15 @@ def _rows_needed(result: FidelityResult) -> int | None:
     return math.ceil(rows * max(1.0, (without / tolerance) ** 2))
 
 
-def corrected(families: Sequence[Sequence[FidelityResult]], level: float = 0.95) -> list[tuple[FidelityResult, ...]]:
+def corrected(
+    families: Sequence[Sequence[FidelityResult]], level: float = 0.95, shares: Sequence[float] | None = None
+) -> list[tuple[FidelityResult, ...]]:
     """Return the results of several measures, corrected over the measures, with the verdicts that follow.
 
     `p_adjusted` of each measure is corrected within it already. Over k measures each is multiplied by k; where all
     results of a measure are significant even so, the others are multiplied by k - 1, and so on (Holm's steps for
-    families). A false finding among all measures is then as rare as within one.
+    families). A false finding among all measures is then as rare as within one. A measure with a share below 1 counts
+    as so much of a measure, and its p-values are divided by it.
 
     Parameters
     ----------
@@ -87,10 +90,21 @@ def corrected(families: Sequence[Sequence[FidelityResult]], level: float = 0.95)
         The results of each measure.
     level
         1 less the chance of a false finding.
+    shares
+        Of each measure; None is 1.
+
+    Examples
+    --------
+    >>> one, other = (FidelityResult(measure=m, value=0.2, p_adjusted=p) for m, p in (("a", 0.02), ("b", 0.5)))
+    >>> [r.p_adjusted for ((r,), _) in (corrected([[one], [other]]), corrected([[one], [other]], shares=[0.5, 0.5]))]
+    [0.04, 0.04]
+    >>> corrected([[one], [other]], shares=[1, 0.5])[0][0].p_adjusted
+    0.03
     """
+    of = [1.0] * len(families) if shares is None else shares
     measured = [[r if r.value is not None else None for r in family] for family in families]
-    far = _stepped([[r.p_adjusted if r else None for r in family] for family in measured])
-    near = _stepped([[r.p_low_tail_adjusted if r else None for r in family] for family in measured])
+    far = _stepped([[r.p_adjusted if r else None for r in family] for family in measured], of)
+    near = _stepped([[r.p_low_tail_adjusted if r else None for r in family] for family in measured], of)
     return [
         _recounted([
             judged(replace(r, p_adjusted=p, p_low_tail_adjusted=q), level) if r.value is not None else r
@@ -111,17 +125,19 @@ def _recounted(family: list[FidelityResult]) -> tuple[FidelityResult, ...]:
     return tuple(out)
 
 
-def _stepped(families: Sequence[Sequence[float | None]]) -> list[list[float | None]]:
+def _stepped(families: Sequence[Sequence[float | None]], shares: Sequence[float]) -> list[list[float | None]]:
     """Return the corrected p-values of families whose p-values are corrected within each."""
     tested = [f for f, family in enumerate(families) if any(p is not None for p in family)]
-    largest = {f: max(p for p in families[f] if p is not None) for f in tested}
+    largest = {f: max(p for p in families[f] if p is not None) / shares[f] for f in tested}
     order = sorted(tested, key=lambda f: largest[f])
     left, steps = 0.0, []  # at which p-value each family has left, and the factor of those that stay
     for place, f in enumerate(order):
-        steps.append((left, len(order) - place))
-        left = max(left, (len(order) - place) * largest[f])
+        stay = math.fsum(shares[other] for other in order[place:])
+        steps.append((left, stay))
+        left = max(left, stay * largest[f])
     out: list[list[float | None]] = []
     for f, family in enumerate(families):
         mine = steps[: order.index(f) + 1] if f in largest else []
-        out.append([None if p is None else float(np.min([1, *(max(a, k * p) for a, k in mine)])) for p in family])
+        scaled = [None if p is None else p / shares[f] for p in family]
+        out.append([None if p is None else float(np.min([1, *(max(a, k * p) for a, k in mine)])) for p in scaled])
     return out

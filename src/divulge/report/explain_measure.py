@@ -13,6 +13,7 @@ from divulge.report.explain import filled
 __all__ = ["explain_measure", "measure_of"]
 
 _EACH_RUN = "Each run makes it."
+_CHEAP = "A run makes it where it is expected to take less than a tenth of the time; --measures names it otherwise."
 _MODELS = "A run makes it on request: --fidelity-models."
 _LINKED = {
     "relations": "divulge fidelity makes it of several tables with relations.",
@@ -46,7 +47,7 @@ def explain_measure(entry: Measure) -> str:
     column_pairs  [fidelity: pairs]
     """
     words = entry.words
-    when = _LINKED.get(entry.family, _MODELS if entry.models else _EACH_RUN)
+    when = _LINKED.get(entry.family, _MODELS if entry.models else _CHEAP if entry.seconds else _EACH_RUN)
     parts = {
         "What it compares": filled(words.what),
         "What data it takes": filled(f"Needs: {entry.needs}."),
@@ -54,7 +55,7 @@ def explain_measure(entry: Measure) -> str:
         "How to read the numbers": filled(words.reading),
         "What a fresh sample shows": filled(entry.null),
         "What it does not tell": "\n".join(filled(s, "  - ", "    ") for s in words.silent),
-        "When it is made": filled(entry.on_demand or when),
+        "When it is made": filled(when),
         "Reference": filled(entry.reference),
     }
     head = f"{clean(entry.name)}  [fidelity: {clean(entry.family)}]\n{filled(entry.question)}"

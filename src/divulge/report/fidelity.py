@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from divulge.core.atomic_write import written
 from divulge.core.result import jsonable, tidy
-from divulge.measures.result import VERDICTS, FidelityResult, grouped, name_of, telling_of
+from divulge.measures.differing import Differing, differing, is_of_all_columns
+from divulge.measures.result import VERDICTS, FidelityResult, grouped, telling_of
 from divulge.report.notebook import framed
 from divulge.report.prose.learned import agreement_lines
+from divulge.report.prose.use import differing_lines, farthest
 from divulge.tables.kinds import as_kind
 
 __all__ = ["Fidelity"]
-
-_LINES = 5
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,9 +48,14 @@ class Fidelity:
         """Return the first result of each measure; of measures of one table, that of each table."""
         return tuple(group[0] for group in grouped(self.results))
 
+    def differing(self) -> tuple[Differing, ...]:
+        """Return the columns that explain the results that differ; `results` of each are places in `self.results`."""
+        return differing(self.results)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain dictionaries and lists."""
         out = {
+            "differing": msgspec.to_builtins(self.differing()),
             "settings": self.settings, "warnings": list(self.warnings), "notes": list(self.notes),
             "fidelity": [r.to_dict() for r in self.results],
         }  # fmt: skip
@@ -68,14 +73,15 @@ class Fidelity:
         """Return the results as one offline HTML page, and write it when a path is given."""
         from divulge.report.documents.fidelity_page import page
 
-        return written(page(self.results, self.settings, self.warnings, self.notes), path)
+        return written(page(self.results, self.settings, self.warnings, self.notes, self.differing()), path)
 
     def __str__(self) -> str:
         lines = [f"warning: {tidy(w)}" for w in self.warnings]
+        for line, listed in differing_lines(self.differing(), self.results):
+            lines += [line, *(f"  {one}" for one in listed)]
         for head, *others in grouped(self.results):
             lines.append(f"{head}{_counted(head)}")
-            told = _worst([r for r in others if r.verdict == "differs"])
-            lines += [f"  {tidy(_columns_of(r))}: {r.quantity} {_number(r.value)}{_ruler(r)}" for r in told]
+            lines += [f"  {farthest(1, r)}" for r in others if r.verdict == "differs" and is_of_all_columns(r)]
             telling = telling_of(head) if head.verdict == "differs" else ()
             lines += [f"  tells: {tidy(', '.join(name for name, _ in telling))}"] if telling else []
             lines += [f"  {told}" for told in agreement_lines([head, *others])]
@@ -99,24 +105,6 @@ def _counted(head: FidelityResult) -> str:
     ]  # fmt: skip
     copied = "; see `divulge assess` for copies" if head.verdict == "closer than a fresh sample" else ""
     return "".join(of) + copied
-
-
-def _ruler(result: FidelityResult) -> str:
-    return "" if result.ruler is None else f", ruler {_number(result.ruler)}"
-
-
-def _worst(results: Sequence[FidelityResult]) -> list[FidelityResult]:
-    ordered = sorted(results, key=lambda r: (-(r.ruler or 0.0), name_of(r)))
-    return ordered[:_LINES]
-
-
-def _columns_of(result: FidelityResult) -> str:
-    told = name_of(result)
-    return told.removeprefix(result.measure.replace("_", " ")).strip(" :") or told
-
-
-def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.3g}"
 
 
 def _row(r: FidelityResult) -> dict[str, Any]:

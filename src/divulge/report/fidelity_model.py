@@ -7,11 +7,14 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-__all__ = ["FAILED", "NO_GROUPS", "NO_MODELS", "ColumnLeftOut", "FidelityScope", "Marginal", "NotMeasured"]
+from divulge.measures.differing import Differing
+
+__all__ = ["FAILED", "LONG", "NO_GROUPS", "NO_MODELS", "ColumnLeftOut", "FidelityScope", "Marginal", "NotMeasured"]
 
 NO_GROUPS = "no subgroups were named"
 NO_MODELS = "it fits models, and this run was not asked for them"
 FAILED = "it failed"
+LONG = "it was expected to take more than a tenth of the time of the run; divulge fidelity makes it where it is named"
 """Why a run does not make a measure, or has no number of it; measures themselves have further reasons."""
 
 Share = float
@@ -59,4 +62,8 @@ class FidelityScope(msgspec.Struct, frozen=True, kw_only=True):
     not_measured: tuple[NotMeasured, ...] = ()
     not_compared: tuple[ColumnLeftOut, ...] = ()
     warnings: Annotated[tuple[str, ...], Meta(description="Why the verdicts may not hold.")] = ()
+    differing: Annotated[
+        tuple[Differing, ...],
+        Meta(description="The columns that explain the results that differ; an external edition has none."),
+    ] = ()
     marginals: tuple[Marginal, ...] = ()

@@ -199,6 +199,9 @@ class Precondition(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
     tested: bool = True
     """False where these tables cannot show a breach; `detail` says why."""
+    numbers: Annotated[
+        dict[str, Number], Meta(description="Numbers of the detail, by name; an external edition has none.")
+    ] = {}
 
 
 class Verbatim(msgspec.Struct, frozen=True, kw_only=True):

@@ -121,7 +121,7 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """The overall verdict: excess found, none found, cannot tell, or no holdout."""
+        """The overall verdict: excess found, deficit found, none found, cannot tell, or no holdout."""
         return str(self.assessment.verdict.verdict)
 
     @property

@@ -38,6 +38,7 @@ from divulge.run.budget import Clock, notes_on_time, told_left_out
 from divulge.run.checkpoints import Interrupted
 from divulge.run.counted import check_counted, counts_elsewhere, gather, keep_counted
 from divulge.run.drawn_rows import fidelity_case
+from divulge.run.expected_cost import work_of
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
 from divulge.run.fitting import TOO_LARGE, fitting, here, memory_told
 from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, stated
@@ -417,7 +418,8 @@ class _Assessing:
         with runner.watch.part("fidelity"):
             found = fidelity_in_run(
                 measured, models=self.options.fidelity_models, groups=groups, targets=self.attacker.targets,
-                tolerance=self.options.tolerance, clock=runner.clock, progress=runner.watch.step,
+                work=work_of(measured, plan.tasks, self.options), tolerance=self.options.tolerance, clock=runner.clock,
+                progress=runner.watch.step,
             )  # fmt: skip
         run.failed += found.failed
         run.left_out += found.left_out

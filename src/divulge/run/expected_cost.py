@@ -14,6 +14,8 @@ from divulge.attacks import CATALOGUE
 from divulge.case.case import Case
 from divulge.case.spill import Spill
 from divulge.core.coded_scores import CODED_FROM
+from divulge.measures.entry import Measure
+from divulge.report.fidelity_model import LONG
 from divulge.run.measured_cost import ALONE, BYTES, SECONDS
 from divulge.run.options import RunOptions
 from divulge.run.plan import Task
@@ -24,8 +26,10 @@ __all__ = [
     "Work",
     "bytes_parts",
     "expected_bytes",
+    "expected_long",
     "expected_seconds",
     "levels_of",
+    "made_by_fidelity",
     "process_bytes",
     "seconds_afterwards",
     "seconds_of_tests",
@@ -35,6 +39,7 @@ __all__ = [
     "work_of",
 ]
 
+_LONG = 0.1  # of the CPU seconds of a run: a measure that takes less does not slow it down
 _SCORE, _CODED = 8, 2  # bytes of the score of a person, and of one that is coded
 _KEPT = 2**28  # bytes of tables of counts that a case keeps at most
 _TAUGHT = 40_000  # rows at most that models are trained on
@@ -273,6 +278,37 @@ def expected_bytes(work: Work) -> int:
 def expected_seconds(work: Work, jobs: int) -> float:
     """Return about how many seconds a run will take in so many threads."""
     return _cost(seconds_parts(work), SECONDS) * shortened(jobs)
+
+
+def expected_long(measure: Measure, work: Work) -> bool:
+    """Return whether a measure of fidelity is expected to take a tenth of a run, or more; only some say how long.
+
+    Parameters
+    ----------
+    measure
+        An entry of the registry.
+    work
+        Of the run.
+    """
+    return measure.seconds is not None and measure.seconds(work.rows, work.columns) >= _LONG * expected_seconds(work, 1)
+
+
+def made_by_fidelity(measures: Sequence[Measure], case: Case, *, models: bool) -> tuple[tuple[Measure, ...], list[str]]:
+    """Return the measures that fidelity alone makes where none is named, and a note for each that would take too long.
+
+    Parameters
+    ----------
+    measures
+        Entries of the registry.
+    case
+        The tables.
+    models
+        Whether models are fitted.
+    """
+    options = RunOptions(fidelity_models=models, utility=False)
+    work = replace(work_of(case, (), options), attacks=False)
+    made = tuple(m for m in measures if not expected_long(m, work))
+    return made, [f"{m.name} was left out: {LONG}" for m in measures if m not in made]
 
 
 def shortened(jobs: int) -> float:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from divulge.case.case import Case
 from divulge.core.errors import DivulgeError
 from divulge.measures.blocks import columns_left_out
+from divulge.measures.differing import differing
 from divulge.measures.entry import Measure
 from divulge.measures.registry import run_measure
 from divulge.measures.result import TOLERANCE, FidelityResult
@@ -23,6 +24,7 @@ from divulge.measures.verdicts import corrected
 from divulge.report.environment import stated_seconds
 from divulge.report.fidelity_model import (
     FAILED,
+    LONG,
     NO_GROUPS,
     NO_MODELS,
     ColumnLeftOut,
@@ -31,6 +33,7 @@ from divulge.report.fidelity_model import (
     NotMeasured,
 )
 from divulge.run.budget import TIME_UP, Clock, told_left_out
+from divulge.run.expected_cost import Work, expected_long
 
 __all__ = ["JUDGES", "FidelityFound", "beside_fidelity", "fidelity_in_run"]
 
@@ -58,6 +61,7 @@ def fidelity_in_run(
     models: bool,
     groups: Sequence[str],
     targets: Sequence[str] | None,
+    work: Work,
     tolerance: float = TOLERANCE,
     clock: Clock,
     progress: Callable[[str, int, int], None],
@@ -76,6 +80,8 @@ def fidelity_in_run(
         Columns whose values define subgroups; without any, subgroups are not compared.
     targets
         Columns that models learn to predict.
+    work
+        Of the whole run: a measure that says how long it takes is made where that is little.
     tolerance
         The largest difference that does not matter.
     clock
@@ -85,11 +91,11 @@ def fidelity_in_run(
     """
     from divulge.measures.catalogue import all_measures
 
-    known = [m for m in all_measures() if not m.on_demand]
-    why = {m.name: reason for m in known if (reason := _why_not(m, models, groups))}
+    known = all_measures()
+    why = {m.name: reason for m in known if (reason := _why_not(m, models, groups, work))}
     wanted = [m for m in known if m.name not in why]
     settings = {"tolerance": tolerance, "targets": targets, "groups": list(groups) or None}
-    found: list[tuple[FidelityResult, ...]] = []
+    found, shares = list[tuple[FidelityResult, ...]](), list[float]()
     failed: list[dict[str, str]] = []
     late = 0
     for i, entry in enumerate(wanted):
@@ -104,7 +110,8 @@ def fidelity_in_run(
             failed.append({"attack": entry.name, "why": made})
         else:
             found.append(made)
-    results = tuple(_stated(r) for family in corrected(found, case.level) for r in family)
+            shares.append(entry.share)
+    results = tuple(_stated(r) for family in corrected(found, case.level, shares) for r in family)
     left_out = [told_left_out("fidelity", late, len(wanted))] if late else []
     return FidelityFound(results, _scope(case, results, known, why, tolerance), failed, left_out)
 
@@ -139,9 +146,11 @@ def beside_fidelity(utility: Sequence[dict[str, Any]], results: Sequence[Fidelit
     ]  # fmt: skip
 
 
-def _why_not(entry: Measure, models: bool, groups: Sequence[str]) -> str:
+def _why_not(entry: Measure, models: bool, groups: Sequence[str], work: Work) -> str:
     if entry.models and not models:
         return NO_MODELS
+    if expected_long(entry, work):
+        return LONG
     return NO_GROUPS if entry.name == _GROUPS and not groups else ""
 
 
@@ -182,6 +191,7 @@ def _scope(
         ),
         not_compared=tuple(ColumnLeftOut(column=c, why=why) for c, why in columns_left_out(case)),
         warnings=warnings_of(results),
+        differing=differing(results),
         marginals=tuple(_drawn(case)),
     )
 

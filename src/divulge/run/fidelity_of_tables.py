@@ -17,6 +17,7 @@ from divulge.measures.registry import run_measure
 from divulge.measures.result import FidelityResult
 from divulge.measures.verdicts import corrected
 from divulge.report.fidelity import Fidelity
+from divulge.run.expected_cost import made_by_fidelity
 
 __all__ = ["fidelity_of_tables"]
 
@@ -78,12 +79,15 @@ def fidelity_of_tables(
     for table in linked.names if others else ():
         alone = table_case(linked, table)
         notes += [f"{table}: {note}" for note in alone.notes]
-        found = []
-        for entry in others:
+        found, made = [], tuple(others)
+        if measures is None:
+            made, late = made_by_fidelity(others, alone, models=models)
+            notes += [f"{table}: {note}" for note in late]
+        for entry in made:
             progress(f"{entry.name.replace('_', ' ')} of {table}" if several else entry.name, done, total)
             found.append(run_measure(entry, alone, {"tolerance": tolerance}))
             done += 1
-        named = [r for family in corrected(found, case.level) for r in family]
+        named = [r for family in corrected(found, case.level, [m.share for m in made]) for r in family]
         results += [replace(r, table=table) if several else r for r in named]
     return Fidelity(tuple(results), _told(linked, tolerance), tuple(notes), ())
 
@@ -113,7 +117,7 @@ def _chosen(measures: Sequence[str] | None, models: bool) -> tuple[list[Measure]
     """Return the measures of relations and sequences, and those of one table, that are wanted."""
     known = (linked_measures(), all_measures())
     if measures is None:
-        own, others = ([m for m in group if not m.on_demand and (models or not m.models)] for group in known)
+        own, others = ([m for m in group if models or not m.models] for group in known)
         return own, others
     given = [measures] if isinstance(measures, str) else list(measures)
     names = [m.name for group in known for m in group]

@@ -7,15 +7,22 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
+from divulge.attacks import CATALOGUE
+from divulge.attacks.membership.blind import LEVEL, TOLD
 from divulge.attacks.membership.changes import Changes
 from divulge.attacks.membership.changes import changes as changes_between
 from divulge.attacks.membership.membership import membership as attack
+from divulge.attacks.registry import made_alone
+from divulge.case.case import build_case
+from divulge.case.comparable.check import Check, numbers
+from divulge.case.preconditions import check_all
+from divulge.core.result import Result
 from divulge.core.schema import Schema
 from divulge.run.fitting import check_membership, here
 from divulge.run.options import Reading, listed
 from divulge.tables.counting import COUNTING
 
-__all__ = ["changes", "membership"]
+__all__ = ["changes", "membership", "membership_checked"]
 
 _BEYOND = """\
     beyond_memory
@@ -124,6 +131,54 @@ def changes(
     return changes_between(
         before, released[0], after, released[1], unit=unit, scores=scores, seed=seed, level=level, **settings
     )
+
+
+def membership_checked(
+    real: Any,
+    synthetic: Sequence[Any],
+    holdout: Any,
+    *,
+    schema: Schema | None,
+    unit: str | None,
+    missing: Sequence[str],
+    seed: int,
+    level: float,
+    **settings: Any,
+) -> tuple[tuple[Result, ...], list[Check]]:
+    """Return the membership scores, and the preconditions of comparing members with strangers, from one case.
+
+    Parameters
+    ----------
+    real, synthetic, holdout
+        Tables.
+    schema, unit, missing, seed, level
+        As in every attack.
+    settings
+        Of the attack: columns, scores, known_members.
+    """
+    case = build_case(
+        real, list(synthetic), holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level
+    ).collected("this attack needs every row")
+    found = made_alone(CATALOGUE["membership"], case, settings)
+    results = (found,) if isinstance(found, Result) else tuple(found)
+    return results, [*check_all(case), _blind(results[0])]
+
+
+def _blind(first: Result) -> Check:
+    """Return the blind check of the attack as a precondition."""
+    name = "blind check"
+    area, p = (first.context.get(f"{what} without the synthetic table") for what in ("AUC", "p-value"))
+    if area is None or p is None:
+        why = "people are in both tables, or too few are in one"
+        return Check(check=name, ok=True, tested=False, detail=f"not tested: {why}")
+    made = numbers({"AUC": area, "p": p})
+    if p <= LEVEL:
+        return Check(check=name, ok=False, detail=TOLD.format(area, p), numbers=made)
+    told = (
+        f"a classifier that never sees the synthetic table does not tell members from strangers (AUC {area:.3f}, "
+        f"p = {p:.2g})"
+    )
+    return Check(check=name, ok=True, detail=told, numbers=made)
 
 
 def _each(table: Any) -> list[Any]:

@@ -20,7 +20,7 @@ from divulge.case.features import features_of
 from divulge.stats.cross_fitting import FOLDS, cross_fitted
 from divulge.stats.roc import auc
 
-__all__ = ["Blind", "blind_check", "same_people"]
+__all__ = ["LEVEL", "TOLD", "Blind", "blind_check", "same_people"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 _PENALTY = 40.0
 _DRAWS = 199
 _MOST = 10_000  # units of either table that the check looks at: a limit on the time
-_LEVEL = 0.025
+LEVEL = 0.025
 """One random split in forty fails: the lower limit of a 95% interval is then above 1/2."""
 
 
@@ -56,20 +56,20 @@ def blind_check(case: Case, columns: tuple[str, ...], units: dict[str, Ints] | N
     rng = case.rng(f"membership blind {data_hash(case, columns)}")
     found = cross_fitted(of_people, is_member, penalty=_PENALTY, rng=rng, draws=_DRAWS)
     area = auc(found.score[is_member], found.score[~is_member]).value
-    if found.p_value <= _LEVEL:
-        return Blind(area, found.p_value, _TOLD.format(area, found.p_value))
+    if found.p_value <= LEVEL:
+        return Blind(area, found.p_value, TOLD.format(area, found.p_value))
     check = exchangeable(case)
     return Blind(area, found.p_value, "" if check is None or check.ok else _EXCHANGEABLE)
 
 
-_TOLD = (
+TOLD = (
     "a classifier that never sees the synthetic table tells members from strangers (AUC {:.3f}, p = {:.2g}), so that "
     "no score says anything about the synthetic table"
 )
 _EXCHANGEABLE = "real and holdout are no random split of the same people, so that no score says anything"
 _OVERLAP = f"# of # holdout rows equal a real row: {IN_BOTH}"
 NOTES = tuple(
-    f"cannot tell: {text}" for text in (_TOLD.replace("{:.3f}", "#").replace("{:.2g}", "#"), _EXCHANGEABLE, _OVERLAP)
+    f"cannot tell: {text}" for text in (TOLD.replace("{:.3f}", "#").replace("{:.2g}", "#"), _EXCHANGEABLE, _OVERLAP)
 )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 
 from divulge.case.case import Case
 
-__all__ = ["NOT_IN_MEMORY", "Check", "data_hash", "record_columns"]
+__all__ = ["NOT_IN_MEMORY", "Check", "data_hash", "numbers", "record_columns"]
 
 
 NOT_IN_MEMORY = "not tested: not all rows are in memory"
@@ -26,6 +26,19 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
     tested: bool = True
     """False where these tables cannot show a breach; then `ok` is True and `detail` says why."""
+    numbers: dict[str, int | float] = {}
+    """Numbers of the detail, by name."""
+
+
+def numbers(found: Mapping[str, float]) -> dict[str, int | float]:
+    """Return numbers of a check without the digits that the order of rows may change.
+
+    Examples
+    --------
+    >>> numbers({"p": 0.1 + 0.2, "rows": 3})
+    {'p': 0.3, 'rows': 3}
+    """
+    return {name: value if isinstance(value, int) else float(f"{value:.9g}") for name, value in found.items()}
 
 
 def data_hash(case: Case, columns: Sequence[str] | None = None) -> int:

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash
+from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, numbers
 from divulge.case.comparable.split_columns import split_columns
 from divulge.core.hashing import row_hashes
 from divulge.kernels.counts.contingency import combine
@@ -41,19 +41,21 @@ def exchangeable(case: Case) -> Check | None:
     from scipy.special import ndtr
 
     p = min(1.0, 2 * float(ndtr(-z)))  # times 2: z is the larger of two folds; one-sided, as only a high AUC counts
+    made = {"AUC": auc, "p": p}
     detail = f"a classifier tells real from holdout with AUC {auc:.3f} (0.5 is chance, p = {p:.2g})"
     sizes = _rows_of_units(case)
     if sizes is not None:
         rows, p_rows = sizes
         p = min(1.0, 2 * min(p, p_rows))
+        made |= {"rows of a real unit": rows[0], "rows of a holdout unit": rows[1], "p of rows": p_rows, "p": p}
         detail += f"; units have {rows[0]:.1f} rows in real and {rows[1]:.1f} in holdout (p = {p_rows:.2g})"
     if p >= _LEVEL:
-        return Check(check="exchangeable", ok=True, detail=detail)
+        return Check(check="exchangeable", ok=True, detail=detail, numbers=numbers(made))
     detail += ": they are no random split; every excess below is suspect"
     if written := _other_digits(case):
         detail += f". Numbers of {', '.join(map(repr, written))} have other last digits in real than in holdout, as "
         detail += "rounding or float32 leaves them: write both tables in the same way"
-    return Check(check="exchangeable", ok=False, detail=detail)
+    return Check(check="exchangeable", ok=False, detail=detail, numbers=numbers(made))
 
 
 def _rows_of_units(case: Case) -> tuple[tuple[float, float], float] | None:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, record_columns
+from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, numbers, record_columns
 from divulge.case.comparable.labels import labels_of
 
 __all__ = ["IN_BOTH", "no_overlap", "overlap", "shared_rows"]
@@ -31,6 +31,7 @@ def no_overlap(case: Case) -> Check | None:
         ok=False,
         detail=f"of the tenth of people with the nearest neighbours, {100 * (1 - near.near_own):.1f}% have theirs in "
         f"the other table: {IN_BOTH}",
+        numbers=found.numbers | numbers({"near neighbours in the own table": near.near_own, "p of near": near.p_apart}),
     )
 
 
@@ -45,9 +46,11 @@ def overlap(case: Case) -> Check | None:
     real, holdout = (case.encoded.row_hashes(columns, i).view(np.int64) for i in (0, 2))
     shared, p = shared_rows(real, holdout, case.rng(f"overlap {data_hash(case)}"))
     detail = f"{shared:,} of {len(holdout):,} holdout rows equal a real row"
+    made = numbers({"equal rows": shared, "holdout rows": len(holdout), "p": p})
     if p <= _LEVEL:
-        return Check(check="no overlap", ok=False, detail=f"{detail}: {IN_BOTH}")
-    return Check(check="no overlap", ok=True, detail=detail + ", as a random split of these people may give")
+        return Check(check="no overlap", ok=False, detail=f"{detail}: {IN_BOTH}", numbers=made)
+    told = detail + ", as a random split of these people may give"
+    return Check(check="no overlap", ok=True, detail=told, numbers=made)
 
 
 def shared_rows(

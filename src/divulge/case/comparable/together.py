@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import NOT_IN_MEMORY, Check
+from divulge.case.comparable.check import NOT_IN_MEMORY, Check, numbers
 from divulge.case.comparable.labels import labels_of
 from divulge.case.comparable.split_columns import split_columns
 
@@ -45,8 +45,12 @@ def rows_together(case: Case) -> Check | None:
         f"{100 * found.own:.1f}% of nearest other rows are of the own table, {100 * found.farther_own:.1f}% of the "
         f"20th nearest, where a random split gives {100 * found.by_chance:.1f}% (p = {found.p_together:.2g})"
     )
+    made = numbers({
+        "nearest of the own table": found.own, "20th nearest of the own table": found.farther_own,
+        "by chance": found.by_chance, "p": found.p_together,
+    })  # fmt: skip
     if found.p_together > _LEVEL:
-        return Check(check=name, ok=True, detail=told)
+        return Check(check=name, ok=True, detail=told, numbers=made)
     remedy = "several rows seem to belong to one person; name the column by --unit, or make one row a person"
     if case.unit is not None:
         remedy = f"several units of {case.unit!r} seem to belong together; name the column of the larger unit by --unit"
@@ -55,4 +59,5 @@ def rows_together(case: Case) -> Check | None:
         ok=False,
         detail=f"{told}: {remedy}. Where the 20th nearest are as often of the own table, the tables come from "
         "different populations instead",
+        numbers=made,
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, record_columns
+from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, numbers, record_columns
 from divulge.case.distances import distances_of
 from divulge.case.invariant_order import canonical_of
 from divulge.core.distinct_values import distinct_values
@@ -93,12 +93,22 @@ def holdout_unseen(case: Case, *, near: bool = True) -> Check | None:
     if close is not equal:
         told += f"; within distance {close.radius:.4g} {close.synthetic:,} of {close.n:,} and "
         told += f"{close.real:,} of {close.n:,}"
+    made: dict[str, float] = {
+        "equal a synthetic row alone": equal.synthetic,
+        "equal a real row alone": equal.real,
+        "of": equal.n,
+    }
+    if close.radius is not None:
+        made |= {"near a synthetic row alone": close.synthetic, "near a real row alone": close.real}
+        made |= {"of near": close.n, "within": close.radius}
+    made["p"] = worst.p
     if any(m.fails for m in found):
         return Check(
             check=name,
             ok=False,
             detail=f"the synthesizer seems to have seen the holdout: {told} (p = {worst.p:.2g}); strangers then hide "
             "what members lose. Use people who were never given to the generator",
+            numbers=numbers(made),
         )
     if not any(m.would_show for m in found):
         return Check(
@@ -107,8 +117,9 @@ def holdout_unseen(case: Case, *, near: bool = True) -> Check | None:
             tested=False,
             detail="not tested: the tables are too coarse or too small, a tenth of the holdout in the synthetic table "
             f"would not show; {told}",
+            numbers=numbers(made),
         )
-    return Check(check=name, ok=True, detail=told)
+    return Check(check=name, ok=True, detail=told, numbers=numbers(made))
 
 
 def matches(case: Case, *, near: bool = True) -> tuple[Matches, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from divulge.core import __version__
+from divulge.measures.differing import Differing
 from divulge.measures.linked.registry import LINKED
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult, digits, grouped, name_of, sentence_of, telling_of
@@ -22,7 +23,11 @@ _MOST_ROWS = 400
 
 
 def page(
-    results: Sequence[FidelityResult], settings: Mapping[str, Any], warnings: Sequence[str], notes: Sequence[str] = ()
+    results: Sequence[FidelityResult],
+    settings: Mapping[str, Any],
+    warnings: Sequence[str],
+    notes: Sequence[str] = (),
+    explained: Sequence[Differing] = (),
 ) -> str:
     """Return results as one HTML page; every name in it is untrusted text.
 
@@ -36,6 +41,8 @@ def page(
         Why the verdicts may not hold.
     notes
         What was done to the tables.
+    explained
+        The columns that explain what differs.
     """
     script, style = asset("report.js"), asset("report.css")
     context = {
@@ -43,6 +50,7 @@ def page(
         "warnings": warnings,
         "notes": notes,
         "digits": digits,
+        "explained": [_explained(one, results) for one in explained],
         "sections": [_section(found) for found in grouped(results)],
         "script": Markup(script),  # our own files
         "style": Markup(style),
@@ -50,6 +58,12 @@ def page(
         "version": __version__,
     }
     return str(template().environment.get_template("fidelity.j2").render(context))
+
+
+def _explained(found: Differing, results: Sequence[FidelityResult]) -> dict[str, Any]:
+    rows = sorted((results[place] for place in found.results), key=lambda r: (-(r.ruler or 0.0), name_of(r)))
+    listed = [{"result": r, "mark": SIGNS[r.verdict], "label": name_of(r)} for r in rows[:_MOST_ROWS]]
+    return {"sentence": found.sentence, "rows": listed, "left_out": len(rows) - len(listed)}
 
 
 def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:

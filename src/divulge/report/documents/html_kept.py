@@ -8,7 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from divulge.measures.result import FidelityResult, sentence_of, telling_of
+from divulge.measures.differing import Differing
+from divulge.measures.result import FidelityResult, name_of, sentence_of, telling_of
 from divulge.report import formatting
 from divulge.report.documents import html_bars
 from divulge.report.documents.svg import drawing, line, text_mark, ticks, verdict_mark
@@ -43,6 +44,7 @@ def kept(data: Assessment) -> dict[str, Any]:
     heads = use.headlines(data)
     return {
         "scope": scope,
+        "differing": [_differing(data, one) for one in use.differing_of(data)],
         "validity": [_line(r) for r in heads if use.family_of(r) == "validity"],
         "use": [_line(r) for r in heads if use.family_of(r) != "validity"],
         "silent": use.silent_line(data) if scope else "",
@@ -53,6 +55,13 @@ def kept(data: Assessment) -> dict[str, Any]:
         "shown": _SHOWN,
         "full": [_measure(data, r) for r in heads],
     }
+
+
+def _differing(data: Assessment, found: Differing) -> dict[str, Any]:
+    """Return a column that explains what differs, and its results, the largest ruler first."""
+    rows = sorted((data.fidelity[place] for place in found.results), key=lambda r: (-(r.ruler or 0.0), name_of(r)))
+    listed = [(name_of(r), r) for r in rows[:_ROWS]]
+    return {"sentence": found.sentence, "rows": listed, "n": len(rows), "left_out": max(0, len(rows) - _ROWS)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,6 @@ _SIGNS = {"excess found": "▲", "deficit found": "▼", "cannot tell": "◆", "
 _FIDELITY_SIGNS = {
     "differs": "▲ ", "closer than a fresh sample": "▼ ", "cannot tell": "◆ ", "like a fresh sample": "● ",
 }  # fmt: skip
-_WORST = 10  # columns and pairs that differ
 _ESCAPES = {c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
 _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # what makes a bare address a link
 
@@ -210,24 +209,15 @@ def _fidelity(data: Assessment) -> str:
         return ""
     rows = [_kept_row(r) for r in use.headlines(data) if r.verdict != "not measured"]
     heads = ["measure", "verdict", "value", "a fresh sample", "ruler", "holdout"]
-    differ = [r for r in data.fidelity if r.columns and r.verdict == "differs"]
-    worst = sorted(differ, key=lambda r: (-(r.ruler or 0.0), r.measure, r.columns))[:_WORST]
-    told = [
-        f"- {escaped(r.measure.replace('_', ' '))}: {_names(r.columns)}{escaped(_of_group(r))}, ruler {number(r.ruler)}"
-        for r in worst
+    differ = [
+        "\n".join([f"- **{escaped(line)}**", *(f"    - {escaped(one)}" for one in listed)])
+        for line, listed in use.differing_lines(use.differing_of(data), data.fidelity)
     ]
-    if len(differ) > len(told):
-        told.append(f"- {len(differ) - len(told):,} more are in assessment.json.")
     warned = [f"- {escaped(w)}" for w in scope.warnings]
     return section_of(
-        "Fidelity: what the table keeps", "\n".join(warned), words.RULER,
-        table_of(heads, rows, (2, 4, 5)) if rows else "",
-        "\n".join(["These differ most:\n", *told]) if told else "", escaped(use.silent_line(data)),
+        "Fidelity: what the table keeps", "\n".join(warned), "\n".join(differ), words.RULER,
+        table_of(heads, rows, (2, 4, 5)) if rows else "", escaped(use.silent_line(data)),
     )  # fmt: skip
-
-
-def _of_group(r: FidelityResult) -> str:
-    return f" of {r.group}" if r.group else ""
 
 
 def _kept_row(r: FidelityResult) -> list[str]:

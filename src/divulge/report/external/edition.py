@@ -201,7 +201,7 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         verdict=overall(s, results),
         tables=_tables(s),
         schema=tuple(_column(s, c) for c in d.schema),
-        preconditions=tuple(replace(c, detail=s.sentence(c.detail)) for c in d.preconditions),
+        preconditions=tuple(replace(c, detail=s.sentence(c.detail), numbers={}) for c in d.preconditions),
         results=results,
         key_sets=tuple(
             KeySet(keys=s.of(k.keys), target=s.names.name(k.target), share=_alone(s, (*k.keys, k.target), k.share))

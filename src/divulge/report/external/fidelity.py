@@ -11,11 +11,11 @@ from divulge.measures import catalogue as _  # noqa: F401 # enters the measures
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult
 from divulge.report.external.source import Source
-from divulge.report.fidelity_model import FAILED, NO_GROUPS, NO_MODELS, FidelityScope, NotMeasured
+from divulge.report.fidelity_model import FAILED, LONG, NO_GROUPS, NO_MODELS, FidelityScope, NotMeasured
 
 __all__ = ["results", "scope"]
 
-_REASONS = (NO_GROUPS, NO_MODELS, FAILED, "the time was up", "")
+_REASONS = (NO_GROUPS, NO_MODELS, FAILED, LONG, "the time was up", "")
 _OTHER = "these tables do not allow it"
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from divulge.core.result import tidy
 from divulge.measures import catalogue as _  # noqa: F401 # enters the measures
+from divulge.measures.differing import Differing, differing, told_of
 from divulge.measures.registry import REGISTRY
-from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict
+from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict, digits, name_of
 from divulge.measures.too_close import drawn_ruler
 from divulge.report.formatting import enumerated, name, several
 from divulge.report.model import Assessment
@@ -20,8 +21,11 @@ __all__ = [
     "Kept",
     "bars",
     "changed_line",
+    "differing_lines",
+    "differing_of",
     "drawn_of",
     "family_of",
+    "farthest",
     "fresh_range",
     "headlines",
     "is_too_close",
@@ -38,6 +42,8 @@ __all__ = [
 
 PAIRS = "column_pairs"
 _NAMED = 3
+_LISTED, _FURTHER = 3, 10
+"""Columns that differ whose results are told, and further ones that are named."""
 _COUNT_WORDS = {
     "differs": "differ",
     "like a fresh sample": "like a fresh sample",
@@ -169,8 +175,8 @@ class Kept:
 
 
 def kept_lines(data: Assessment) -> tuple[Kept, ...]:
-    """Return one line for pairs of columns and one for each verdict of another measure; () without measures."""
-    lines = []
+    """Return lines on the columns that differ, on pairs of columns, and on each verdict of other measures."""
+    lines = [Kept("differs", line) for line, _listed in differing_lines(differing_of(data), data.fidelity)]
     head = of_pairs(data)
     if head is not None:
         lines.append(Kept(head.verdict, _of_head(head, worst(data, head.measure))))
@@ -179,6 +185,37 @@ def kept_lines(data: Assessment) -> tuple[Kept, ...]:
         if others:
             lines.append(Kept(verdict, f"{verdict}: {', '.join(map(tidy, others))}"))
     return tuple(lines)
+
+
+def differing_of(data: Assessment) -> tuple[Differing, ...]:
+    """Return the columns that explain what differs; () in an external edition."""
+    return differing(data.fidelity)  # a file of an earlier version does not have them
+
+
+def differing_lines(found: Sequence[Differing], results: Sequence[FidelityResult]) -> Iterator[tuple[str, list[str]]]:
+    """Yield a line for each column that explains what differs, with one for each of its measures; then one of others.
+
+    Parameters
+    ----------
+    found
+        Of `divulge.measures.differing`.
+    results
+        The results that it was found from.
+    """
+    for one in found[:_LISTED]:
+        yield tidy(one.sentence), [farthest(n, worst) for n, worst in told_of(one, results)]
+    if further := found[_LISTED:]:
+        named = ", ".join(tidy(" and ".join(one.columns)) for one in further[:_FURTHER])
+        more = len(further) - _FURTHER
+        yield f"further columns that differ: {named}{f' and {more:,} more' if more > 0 else ''}", []
+
+
+def farthest(n: int, worst: FidelityResult) -> str:
+    """Return the number of differing results of one measure, and the one that is farthest."""
+    ruler = "" if worst.ruler is None else f", ruler {times(worst.ruler)}"
+    value = "undefined" if worst.value is None else digits(worst.value)
+    of = f" ({n:,} differ, this one most)" if n > 1 else ""
+    return f"{tidy(name_of(worst))}: {worst.quantity} {value}{ruler}{of}"
 
 
 def _of_head(head: FidelityResult, differ: Sequence[FidelityResult]) -> str:
