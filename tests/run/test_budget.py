@@ -103,7 +103,7 @@ def test_no_time_at_all_makes_no_test_and_says_so(whole, planned):
     assert report.data["positive_control"] == report.data["minimal_key_sets"] == []
     left_out = {o["attack"]: (o["n"], o["of"]) for o in report.data["left_out"]}
     wanted = {name: (n, n) for name, n in planned.items()}
-    further = {"positive control": (3, 3), "minimal key sets": (4, 4), "fidelity": (7, 7)}
+    further = {"positive control": (3, 3), "minimal key sets": (4, 4), "fidelity": (8, 8)}
     assert left_out == wanted | further
     assert report.verdict == "cannot tell"
     assert "Not tested: as the time was up, copies, dcr, linkability, inference." in str(report.data["verdict"])
