@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from divulge.cli.options import FILE, names
+from divulge.cli.options import FILE, names, views_option
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, printed, progress_shown
 from divulge.core.errors import SettingError
@@ -27,6 +27,7 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="How columns are read: TOML from `divulge schema`, or SDV metadata (JSON)."),
         click.option("--missing", multiple=True, callback=names, metavar="CODES",
                      help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values, too."),
+        views_option,
         click.option("--json", "json_file", type=FILE, metavar="FILE", help="File for all numbers; it holds no value "
                      "of the tables."),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step."),

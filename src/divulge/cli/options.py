@@ -22,6 +22,7 @@ __all__ = [
     "run_options",
     "spill_option",
     "table_options",
+    "views_option",
 ]
 
 
@@ -91,6 +92,15 @@ def _split(value: str, option: str) -> list[str]:
     return [n for n in names if n]
 
 
+def _allowed(context: click.Context, _: click.Parameter, folders: Sequence[str]) -> None:
+    """Have views read files of folders while the command runs."""
+    if folders:
+        from divulge.tables.databases import allow_files_under
+
+        allow_files_under(folders)
+        context.call_on_close(lambda: allow_files_under(()))
+
+
 def engine_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option --engine; `told` says what is counted where the tables are."""
     return click.option(
@@ -101,6 +111,12 @@ def engine_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any
         help="duckdb and polars count Parquet files (duckdb also FILE.duckdb::TABLE) where they are, for tables that "
         f"do not fit into memory: {told}.",
     )
+
+
+views_option = click.option(
+    "--allow-files-under", multiple=True, callback=_allowed, expose_value=False, type=FOLDER, metavar="DIR",
+    help="Folder whose files views of a DuckDB file may read.  [default: none]",
+)  # fmt: skip
 
 
 spill_option = click.option(
@@ -151,6 +167,7 @@ _TABLES: _Options = (
         metavar="CODES",
         help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values beside numbers, too.",
     ),
+    views_option,
 )
 
 _SCOPE: _Options = (

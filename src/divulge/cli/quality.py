@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import FILE, engine_option, names
+from divulge.cli.options import FILE, engine_option, names, views_option
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, printed, progress_shown, say
 from divulge.core.errors import SettingError
@@ -54,6 +54,7 @@ def _options(example: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
                      "[default: all files]."),
         click.option("--missing", multiple=True, callback=names, metavar="CODES",
                      help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values, too."),
+        views_option,
         click.option("--json", "json_file", type=FILE, metavar="FILE",
                      help="File for the whole report; a name in .parquet takes Parquet. Both hold no value of the "
                      "tables."),

@@ -331,11 +331,11 @@ class _Assessing:
 
     def _opened(self, real: Any, synthetic: Any, holdout: Any) -> tuple[Any, Any, Any]:
         missing, share, engine = self.reading.missing, self.options.positive_control, self.options.engine
-        real, synthetic = opened(real, "real", missing, engine), opened(synthetic, "synthetic", missing, engine)
-        holdout = None if holdout is None else opened(holdout, "holdout", missing, engine)
+        with self.rows.spilling_engines(self.options):
+            real, synthetic = opened(real, "real", missing, engine), opened(synthetic, "synthetic", missing, engine)
+            holdout = None if holdout is None else opened(holdout, "holdout", missing, engine)
         self.n_rows = sum(t.n_rows for t in (real, synthetic, holdout) if t is not None)
         check_opened(self.options, (real, synthetic, holdout))
-        self.rows.spill_engines((real, synthetic, holdout), self.options)
         if share is not None:
             check_share(share, holdout is not None, synthetic.n_rows)
         return real, synthetic, holdout

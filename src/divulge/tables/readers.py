@@ -22,6 +22,7 @@ from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
 from divulge.tables.arrow_columns import parquet_types, rare_in_file, read_rare
 from divulge.tables.calendar_bounds import bounded
 from divulge.tables.canonical_values import without_missing
+from divulge.tables.checks import check_is_here
 from divulge.tables.counting import COUNTING
 from divulge.tables.csv_files import header_of, read_csv
 from divulge.tables.databases import in_database, relation_in
@@ -89,8 +90,8 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     Raises
     ------
     TableError
-        No such file, not readable, empty, broken, of an unknown kind, or lines with too many or too few fields; files
-        of different columns; no such table in the database.
+        An address, no such file, not readable, empty, broken, of an unknown kind, or lines with too many or too few
+        fields; files of different columns; no such table in the database, or a view that reads files.
     ColumnError
         Two columns of the same name.
     FrameError
@@ -98,6 +99,7 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     """
     missing = check_missing(missing)
     check_engine(engine)
+    check_is_here(path, role)
     if engine in COUNTING:
         return counted_path(path, role, engine, is_table_file)
     if in_database(path):

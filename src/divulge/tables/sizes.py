@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from divulge.core.errors import DivulgeError
 from divulge.core.result import tidy
 from divulge.tables.arrow_columns import rare_in_file
+from divulge.tables.checks import check_is_here
 from divulge.tables.databases import in_database
 from divulge.tables.frames import Table, check_missing, collect_some, table_of
 from divulge.tables.many_files import in_files, is_several, joined, with_rows
@@ -101,6 +102,7 @@ def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | N
         return replace(_of_frame(here), by_rows=here.lazy is None or not here.lazy.implementation.is_duckdb())
     if str(table) == "-":
         return None
+    check_is_here(table, role)
     if in_database(table):
         return _of_frame(read(table, role=role, missing=missing))
     if is_several(table):
