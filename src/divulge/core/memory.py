@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, ParamSpec, TypeVar
 
-__all__ = ["CGROUPS", "PROC", "Room", "in_bytes", "room_left"]
+__all__ = ["CGROUPS", "PROC", "Room", "beyond_memory", "in_bytes", "most_read", "read_as_told", "room_left"]
 
 PROC = Path("/proc")
 CGROUPS = Path("/sys/fs/cgroup")
 _UNLIMITED = 1 << 60  # control groups of the first version write a limit near 2**63 where there is none
 _UNITS = ((10**9, "GB"), (10**6, "MB"))
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_LEAST = 1 << 28  # bytes that any file may take
+_beyond: ContextVar[bool] = ContextVar("divulge_beyond_memory", default=False)
 
 
 class Room(NamedTuple):
@@ -48,6 +56,33 @@ def room_left(proc: Path = PROC, cgroups: Path = CGROUPS, unused: int = 0) -> Ro
         return None
     free, why = min(found)
     return Room(max(0, free), used, why)
+
+
+@contextmanager
+def beyond_memory(allowed: bool = True) -> Iterator[None]:
+    """Have files be read meanwhile whatever memory they take, if this is allowed."""
+    token = _beyond.set(allowed or _beyond.get())
+    try:
+        yield
+    finally:
+        _beyond.reset(token)
+
+
+def read_as_told(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Return a function that reads files whatever memory they take where its `beyond_memory` is true."""
+
+    @functools.wraps(function)
+    def called(*args: _P.args, **settings: _P.kwargs) -> _T:
+        with beyond_memory(bool(settings.get("beyond_memory"))):
+            return function(*args, **settings)
+
+    return called
+
+
+def most_read() -> int | None:
+    """Return how many bytes a file may take: half of the memory that is free; None where nothing limits it."""
+    there = None if _beyond.get() else room_left()
+    return None if there is None else max(_LEAST, there.free // 2)
 
 
 def in_bytes(n: float) -> str:

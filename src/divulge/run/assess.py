@@ -23,6 +23,7 @@ from divulge.case.case import Case, build_case
 from divulge.case.code_files import check_parent
 from divulge.case.preconditions import CRITICAL, check_all
 from divulge.core import __version__
+from divulge.core.memory import read_as_told
 from divulge.core.result import Result
 from divulge.core.schema import Schema, column_names
 from divulge.kernels.runtime import ABSENT, note_on_loops
@@ -62,6 +63,7 @@ __all__ = ["assess", "assess_with"]
 _CONTROL = "positive control"
 
 
+@read_as_told
 def assess(
     real: Any,
     synthetic: Any,

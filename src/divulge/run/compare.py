@@ -19,6 +19,7 @@ from divulge.case.code_files import check_parent
 from divulge.case.preconditions import CRITICAL
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SizeError
+from divulge.core.memory import read_as_told
 from divulge.core.result import number
 from divulge.core.schema import Schema, column_names
 from divulge.report.comparison.model import CandidateFidelity, FidelityPair
@@ -52,6 +53,7 @@ __all__ = ["compare"]
 Progress = Callable[[str, int, int], None]
 
 
+@read_as_told
 @memory_told()
 def compare(
     real: Any,

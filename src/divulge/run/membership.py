@@ -10,6 +10,7 @@ from typing import Any
 from divulge.attacks.membership.changes import Changes
 from divulge.attacks.membership.changes import changes as changes_between
 from divulge.attacks.membership.membership import membership as attack
+from divulge.core.memory import read_as_told
 from divulge.core.schema import Schema
 from divulge.run.fitting import check_membership, here
 from divulge.run.options import Reading, listed
@@ -28,6 +29,7 @@ _TOO_LARGE = """\
 
 
 @functools.wraps(attack)
+@read_as_told
 def _membership(real: Any, synthetic: Any, *, holdout: Any = None, beyond_memory: bool = False, **settings: Any) -> Any:
     if beyond_memory or settings.get("engine") in COUNTING:  # an engine reads nothing, and the attack says so
         return attack(real, synthetic, holdout=holdout, **settings)
@@ -49,6 +51,7 @@ def _documented(door: Any) -> Any:
 membership = _documented(_membership)
 
 
+@read_as_told
 def changes(
     real_before: Any,
     synthetic_before: Any,

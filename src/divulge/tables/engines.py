@@ -286,6 +286,8 @@ def _files(path: str | PathLike[str], role: str, engine: str, is_table: Callable
                 f"engine: {role} {tidy(file.name)!r} is no Parquet file, and {engine} counts these alone. hint: "
                 f"{_MEMORY}"
             )
+        if file.exists() and not file.is_file():
+            raise TableError(f"{role}: {tidy(file.name)}: no file, and {engine} counts files. hint: name a file.")
         try:
             with open(file, "rb") as handle:
                 handle.read(1)

@@ -16,6 +16,7 @@ import polars as pl
 from divulge.core.errors import FrameError, NoRowsError, TableError
 from divulge.core.result import tidy
 from divulge.tables.csv_files import check_names
+from divulge.tables.excel_sizes import check_excel
 from divulge.tables.table_layout import footer_in, header_row
 
 __all__ = ["EXCEL", "read_excel", "sheet_in"]
@@ -54,6 +55,8 @@ def read_excel(data: bytes, where: str, sheet: str = "") -> tuple[pl.DataFrame, 
     ------
     FrameError
         Without the package that reads Excel.
+    SizeError
+        Its cells take more than half of the free memory.
     TableError, ColumnError
         It is no Excel file, has no such sheet, the sheet is empty, or two columns have one name.
     """
@@ -61,6 +64,7 @@ def read_excel(data: bytes, where: str, sheet: str = "") -> tuple[pl.DataFrame, 
         import fastexcel
     except ImportError:
         raise FrameError(f"{where}: Excel needs one more package. hint: pip install 'divulge[excel]'") from None
+    check_excel(data, where)
     try:
         with _quiet("fastexcel"):
             book = fastexcel.read_excel(data)

@@ -72,7 +72,7 @@ class TableSize:
 def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | None:
     """Return the size of a table that is passed as a frame of any kind, or as the path of a file.
 
-    None for standard input, which can be read once only.
+    None for standard input and for a pipe, which can be read once only.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | N
     if not isinstance(table, str | PathLike):
         here = table_of(table, role)
         return replace(_of_frame(here), by_rows=here.lazy is None or not here.lazy.implementation.is_duckdb())
-    if str(table) == "-":
+    if str(table) == "-" or Path(table).is_fifo():
         return None
     check_is_here(table, role)
     if in_database(table):
