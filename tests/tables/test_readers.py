@@ -330,10 +330,10 @@ def test_a_file_that_may_not_be_read_is_refused(write):
 
 
 def test_a_file_that_fails_while_it_is_read_is_refused(write, monkeypatch):
-    def fails(*_, **__):
+    def fails(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("pathlib.Path.open", fails)
+    monkeypatch.setattr("divulge.tables.readers.bytes_of", fails)
     with pytest.raises(TableError, match="Permission denied"):
         read(write("a\n1\n"))
 
