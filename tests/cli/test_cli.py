@@ -1,6 +1,7 @@
 """The command line, run in this process: what it prints, writes and exits with."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -109,6 +110,42 @@ def test_an_internal_error_shows_no_traceback_and_no_value(divulge, files, monke
     assert "internal error (KeyError)" in err
     assert "Traceback" not in err
     assert "secret" not in out + err
+
+
+@pytest.mark.parametrize("error", [pl.exceptions.PanicException, type("Odd", (BaseException,), {})])
+def test_an_error_that_is_no_exception_shows_its_type_alone(error, divulge, files, monkeypatch):
+    def fail(*_, **__):
+        raise error("secret value 42")
+
+    monkeypatch.setattr("divulge.tables.readers.read", fail)
+    code, out, err = divulge("schema", "real.csv")
+    assert code == 3
+    assert f"internal error ({error.__name__})" in err and "Traceback" not in err and "secret" not in out + err
+
+
+PANIC = """
+import os, sys
+import polars as pl
+from divulge.tables import readers
+
+def read(*_, **__):
+    os.write(2, b"thread panicked at secret value 42")
+    raise pl.exceptions.PanicException("secret value 42")
+
+readers.read = read
+sys.argv = ["divulge", "schema", "real.csv"]
+from divulge.cli import main
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("debug", [False, True])
+def test_what_a_library_writes_to_standard_error_is_not_shown(debug, files):
+    environment = {**os.environ, "DIVULGE_DEBUG": "1" if debug else ""}
+    ended = subprocess.run([sys.executable, "-c", PANIC], capture_output=True, text=True, cwd=files, env=environment)
+    assert ("secret value 42" in ended.stderr) == debug
+    assert debug or (ended.returncode == 3 and ended.stderr.startswith("divulge: internal error (PanicException)"))
 
 
 @pytest.mark.slow

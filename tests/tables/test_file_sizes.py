@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from amount import tries
 
 import divulge
 from divulge import cli as command_line
@@ -251,3 +252,64 @@ def test_a_pipe_is_read_up_to_the_largest_size(n, fits, tmp_path, little_memory)
         with pytest.raises(SizeError):
             read(tmp_path / "t.csv")
     writer.join()
+
+
+# ---------------------------------------------------------------- damaged files
+
+
+def whole(suffix, tmp_path):
+    """The bytes of a file of some pages and batches."""
+    frame = pl.DataFrame(
+        {
+            "a": [i % 17 for i in range(9000)],
+            "b": [i * i % 101 for i in range(9000)],
+            "c": [f"v{i % 7}" for i in range(9000)],
+        }
+    )
+    path = tmp_path / f"good{suffix}"
+    if suffix == ".parquet":
+        frame.write_parquet(path, row_group_size=3000)
+    else:
+        (frame.write_ipc if suffix == ".arrow" else frame.write_ipc_stream)(path)
+    return path.read_bytes()
+
+
+ENGINE_DOORS = {
+    engine: lambda path, engine=engine: opened(path, "real", engine=engine).counting.values("c0")
+    for engine in ("duckdb", "polars")
+}
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("first", range(0, 200, 20))
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather"])
+def test_a_damaged_file_is_read_or_told_at_every_door(suffix, first, tmp_path):
+    import random
+
+    good, path = whole(suffix, tmp_path), tmp_path / f"t{suffix}"
+    for seed in range(first, first + tries(20, 4)):
+        r, damaged = random.Random(seed), bytearray(good)
+        start, end = r.choice([(4, len(good)), (4, 2000), (len(good) - 400, len(good))])
+        for _ in range(r.choice([1, 1, 4])):
+            damaged[r.randrange(start, end)] ^= 1 << r.randrange(8)
+        path.write_bytes(damaged)
+        for door in (DOORS | (ENGINE_DOORS if suffix == ".parquet" else {})).values():
+            with contextlib.suppress(divulge.DivulgeError):
+                door(path)
+
+
+@pytest.mark.parametrize("suffix", [".arrow", ".feather"])
+def test_a_place_of_a_text_that_is_not_in_the_file_is_told(suffix, tmp_path):
+    # polars looks there, wherever that is
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": pa.array(["one", "two", "three", "four"] * 9)})
+    offsets = table["a"].chunk(0).buffers()[1].to_pybytes()
+    out = io.BytesIO()
+    with (pa.ipc.new_file if suffix == ".arrow" else pa.ipc.new_stream)(out, table.schema) as file:
+        file.write_table(table)
+    data = out.getvalue()
+    assert data.count(offsets) == 1
+    (tmp_path / f"t{suffix}").write_bytes(data.replace(offsets, offsets[:8] + struct.pack("<i", 2**30) + offsets[12:]))
+    for door in DOORS.values():
+        with pytest.raises(TableError, match=r"not a Arrow|not an? Arrow \(Feather\) file, or a damaged one"):
+            door(tmp_path / f"t{suffix}")

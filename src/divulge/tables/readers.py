@@ -21,7 +21,7 @@ from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
-from divulge.tables.arrow_columns import parquet_types, rare_in_file, read_rare
+from divulge.tables.arrow_columns import check_arrow, parquet_types, rare_in_file, read_rare
 from divulge.tables.calendar_bounds import bounded
 from divulge.tables.canonical_values import without_missing
 from divulge.tables.checks import check_is_here
@@ -385,6 +385,8 @@ def _columnar(data: bytes, suffix: str, where: str) -> pl.DataFrame:
     if suffix in ARROW:
         # a file starts with its magic word, a stream does not
         kind, read_it = "Arrow (Feather)", pl.read_ipc if data.startswith(b"ARROW1") else pl.read_ipc_stream
+    if suffix in ARROW:
+        check_arrow(data, where)
     check_fits(_decoded(data, suffix), where)
     try:
         return read_it(data)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import DivulgeError
 from divulge.core.result import tidy
-from divulge.tables.arrow_columns import rare_in_file
+from divulge.tables.arrow_columns import check_arrow, damaged, rare_in_file
 from divulge.tables.checks import check_is_here
 from divulge.tables.databases import in_database
 from divulge.tables.frames import Table, check_missing, collect_some, table_of
@@ -148,10 +148,13 @@ class _Part(NamedTuple):
 def _part(path: Path, role: str, missing: Sequence[str]) -> _Part:
     suffix = checked_file(path, role)
     if suffix in (*PARQUET, *ARROW) and not rare_in_file(path, parquet=suffix in PARQUET):
+        where = f"{role}: {tidy(path.name)}"
+        if suffix in ARROW:
+            check_arrow(path, where)
         try:
             lazy = pl.scan_parquet(path, glob=False) if suffix in PARQUET else pl.scan_ipc(path)
             if n := int(lazy.select(pl.len()).collect().item()):
-                return _Part(n, True, 0, lambda rows: table_of(_rows_of(lazy, rows), role))
+                return _Part(n, True, 0, lambda rows: table_of(_rows_of(lazy, rows, where), role))
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             pass  # a stream of Arrow, or a damaged file: reading says so
     if suffix in TEXT:
@@ -161,9 +164,12 @@ def _part(path: Path, role: str, missing: Sequence[str]) -> _Part:
     return _Part(found.rows, found.exact, found.file_bytes, lambda rows: _thinned(found.sample, len(rows)))
 
 
-def _rows_of(lazy: pl.LazyFrame, rows: Ints) -> pl.DataFrame:
+def _rows_of(lazy: pl.LazyFrame, rows: Ints, where: str) -> pl.DataFrame:
     """Return some rows of a file; of a file of several row groups only those are read that have one."""
-    return pl.concat([lazy.slice(first, n).collect() for first, n in _runs(rows)])
+    try:
+        return pl.concat([lazy.slice(first, n).collect() for first, n in _runs(rows)])
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise damaged(where, "Parquet") from None
 
 
 def _thinned(sample: Table, n: int) -> Table:
