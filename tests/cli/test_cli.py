@@ -368,3 +368,46 @@ def test_the_external_edition_has_a_folder_of_its_own(divulge, files):
 def test_verbose_tells_each_attack(divulge, files):
     _, _, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--no-models", "--no-utility", "-q", "-v")
     assert "divulge: copies: 1 test" in err
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(), OSError(12, "Cannot allocate memory"), RuntimeError("can't start new thread"),
+        ImportError("/a.so: failed to map segment from shared object"), pl.exceptions.PanicException("memory allocation of 9 bytes failed"),
+    ],
+)  # fmt: skip
+def test_errors_that_are_of_memory_are_told_so(error, divulge, files, monkeypatch):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("divulge.tables.readers.read", fail)
+    code, _, err = divulge("schema", "real.csv")
+    assert code == 2 and err.startswith("divulge: there was not enough memory. hint: ")
+
+
+@pytest.mark.parametrize(("free", "code"), [(1 << 20, 2), (1 << 40, 3)])
+def test_an_error_that_says_nothing_is_of_memory_where_hardly_any_is_left(free, code, divulge, files, monkeypatch):
+    from divulge.core import memory
+
+    def fail(*_, **__):
+        raise SystemError("error return without exception set")
+
+    monkeypatch.setattr("divulge.tables.readers.read", fail)
+    monkeypatch.setattr(memory, "room_left", lambda: memory.Room(free, 0, "a test says so"))
+    assert divulge("schema", "real.csv")[0] == code
+
+
+def test_a_library_that_cannot_be_loaded_is_not_called_missing(divulge, files, monkeypatch):
+    import builtins
+
+    usual = builtins.__import__
+
+    def load(name, *more, **rest):
+        if name == "duckdb":
+            raise ImportError("duckdb.so: failed to map segment from shared object")
+        return usual(name, *more, **rest)
+
+    monkeypatch.setattr(builtins, "__import__", load)
+    code, _, err = divulge("schema", "base.duckdb::people")
+    assert code == 2 and "not enough memory" in err

@@ -64,10 +64,6 @@ def _run() -> NoReturn:
         sys.exit(0)
     except OSError as error:
         _unwritten(error)
-    except MemoryError:
-        hint = "leave columns out, or take fewer rows; `divulge plan` tells what a run needs."
-        click.echo(f"divulge: there was not enough memory. hint: {hint}", err=True)
-        sys.exit(2)
     except SystemExit:
         raise
     except BaseException as error:  # a panic of a library in Rust is no Exception
@@ -83,6 +79,12 @@ def _unwritten(error: OSError) -> NoReturn:
 
 
 def _unforeseen(error: BaseException) -> NoReturn:
+    from divulge.core.memory import is_of_memory
+
+    if is_of_memory(error):
+        hint = "leave columns out, or take fewer rows; `divulge plan` tells what a run needs."
+        click.echo(f"divulge: there was not enough memory. hint: {hint}", err=True)
+        sys.exit(2)
     if os.environ.get("DIVULGE_DEBUG"):
         raise error
     # a library's message may hold a data value: only the type of the error is shown

@@ -40,7 +40,7 @@ def engine_of(where: str) -> Any:
     try:
         import duckdb
         import pyarrow  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:
         raise FrameError(f"{where}: DuckDB needs an extra. hint: pip install 'divulge[duckdb]' pyarrow.") from None
     return duckdb
 

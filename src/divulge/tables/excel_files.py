@@ -62,7 +62,7 @@ def read_excel(data: bytes, where: str, sheet: str = "") -> tuple[pl.DataFrame, 
     """
     try:
         import fastexcel
-    except ImportError:
+    except ModuleNotFoundError:
         raise FrameError(f"{where}: Excel needs one more package. hint: pip install 'divulge[excel]'") from None
     check_excel(data, where)
     try:

@@ -105,17 +105,17 @@ def _zstandard(file: IO[bytes], where: str) -> IO[bytes]:
         from compression import zstd  # type: ignore[import-not-found, unused-ignore]  # Python 3.14
 
         reader = zstd.ZstdFile(file)
-    except ImportError:
+    except ModuleNotFoundError:
         try:
             import zstandard  # type: ignore[import-not-found, unused-ignore]
 
             reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        except ImportError:
+        except ModuleNotFoundError:
             try:
                 import pyarrow
 
                 reader = pyarrow.CompressedInputStream(pyarrow.PythonFile(file, mode="r"), "zstd")
-            except ImportError:
+            except ModuleNotFoundError:
                 raise FrameError(
                     f"{where}: Zstandard needs one more package. hint: pip install zstandard, or unpack the file."
                 ) from None

@@ -87,7 +87,7 @@ def _n_dates(column: Column, datetime_format: str, counts: Ints | None) -> int:
 def _dates(values: NDArray[Any], form: str) -> NDArray[np.bool_]:
     try:
         import pandas as pd
-    except ImportError:  # pragma: no cover # the tests have pandas
+    except ModuleNotFoundError:  # pragma: no cover # the tests have pandas
         return _by_strptime(values, form)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
