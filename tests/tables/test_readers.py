@@ -472,6 +472,11 @@ def test_the_first_sheet_of_a_workbook_is_read(sheet):
     assert rows(table) == [[1.0, "x", "01"], [None, None, "1"], [2.5, None, "1"]]
 
 
+def test_a_name_in_a_sheet_is_no_pattern(sheet):
+    table = read(sheet(["^a$", "c0", "*", "^.*$"], [1, "x", 2, "y"], [3, "z", 4, "w"]))
+    assert table.columns == ("^a$", "c0", "*", "^.*$") and rows(table) == [[1, "x", 2, "y"], [3, "z", 4, "w"]]
+
+
 def test_a_blank_row_inside_a_sheet_is_a_record_and_at_its_end_is_none(sheet):
     table = read(sheet(["a", "b"], [1, "x"], [None, None], [2, "y"], [None, ""], [None, None]))
     assert [r[0] for r in rows(table)] == [1, None, 2]

@@ -78,7 +78,9 @@ def _table_in(book: Any, data: bytes, where: str, sheet: str) -> tuple[pl.DataFr
     which, top = _chosen(book, names, where, sheet)
     header = header_row(top, needs_numbers=False)
     check_names(["" if cell is None else cell for cell in top[header]], where)
-    options = {"header_row": header}
+    # polars takes such names for patterns; the columns get theirs when the rest is done
+    odd = any(name and (name == "*" or (name[0] == "^" and name[-1] == "$")) for name in top[header])
+    options = {"header_row": None, "skip_rows": header + 1} if odd else {"header_row": header}
     frame = pl.read_excel(
         data, engine="calamine", sheet_name=names[which], infer_schema_length=None, drop_empty_rows=False,
         drop_empty_cols=False, raise_if_empty=False, read_options=options,
@@ -97,6 +99,9 @@ def _table_in(book: Any, data: bytes, where: str, sheet: str) -> tuple[pl.DataFr
     frame = frame.head(int(filled[-1]) + 1) if len(filled) else frame.clear()
     if footer := footer_in(frame, lambda: header + 1 + frame.height, word="row"):
         notes.append(footer)
+    if odd:
+        named = {f"column_{i}": name or f"__UNNAMED__{i}" for i, name in enumerate(top[header])}
+        frame.columns = [named.get(place, place) for place in frame.columns]
     return frame, tuple(f"{where}: {note}" for note in notes)
 
 
