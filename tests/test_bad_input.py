@@ -318,3 +318,34 @@ def test_a_target_that_is_no_column_name_is_refused():
     table = pl.DataFrame({"city": list("abcd") * 10, "job": list("ab") * 20})
     with pytest.raises(SettingError, match=r"^target: .* hint: "):
         divulge.cap(table, table, holdout=table, keys=["city"], target=None)
+
+
+@pytest.mark.parametrize("k", [1001, 10**6, 2**31, 2**63, 10**30])
+def test_no_more_neighbours_are_asked_for_than_there_are_rows(k):
+    few = pl.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["x", "y", "y"]})
+    with pytest.raises(SettingError, match=r"k: [\d,]+ is above the 3 rows of the reference\. hint: "):
+        divulge.nearest(few, few, k=k)
+    assert divulge.nearest(few, few, k=1000).indices[0][:4].tolist() == [0, 1, 2, -1]
+
+
+@pytest.mark.parametrize("name", ["k", "neighbour"])
+def test_more_neighbours_than_people_are_all_people(name):
+    table = pl.DataFrame({"a": [float(i * i % 17) for i in range(20)], "b": [float(i) for i in range(20)]})
+    all_people, more = (divulge.exposure(table[:10], table[5:15], holdout=table[10:], **{name: n}) for n in (20, 2**63))
+    assert [r.value for r in more] == [r.value for r in all_people]
+
+
+@pytest.mark.parametrize("rule", ["any.low > {}x", "any[{}].low > 0", "{}", "any {}", "differs {}", " {} "])
+def test_a_rule_has_a_length(rule):
+    from divulge.auditing.rules import parse_audit_rule
+    from divulge.release.fidelity_rules import fidelity_rule
+    from divulge.release.rules import parse_rule, parse_score_rule
+
+    long = rule.format("1" * 100_000)
+    for read in (
+        lambda: parse_rule(long, ["cap"]), lambda: parse_score_rule(long, "quality", [""]), lambda: parse_audit_rule(long),
+    ):  # fmt: skip
+        with pytest.raises(SettingError, match="not a rule") as refusal:
+            read()
+        assert len(str(refusal.value)) < 600
+    assert fidelity_rule(long) is None

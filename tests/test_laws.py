@@ -601,3 +601,33 @@ def test_an_assessment_forgets_the_number_of_threads(threads):
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert json.loads(ran.stdout) == base(True)[2]
+
+
+# ---------------------------------------------------------------- a value and its limits
+
+
+def outside(part):
+    """Values of a structure, and numbers beside them, that lie outside their own limits."""
+    between = [(part.value, part.low, part.high)]
+    between += [(part.value, part.low_simultaneous, part.high_simultaneous)]
+    return [x for x in between if None not in x and not x[1] - 1e-12 <= x[0] <= x[2] + 1e-12]
+
+
+def outside_of(result):
+    """Where a value of a result lies outside its own limits."""
+    parts = [result.difference, result.risk, *(group.risk for group in result.groups)]
+    found = [x for part in parts if part is not None for x in outside(part)]
+    for name in (n for n in result.context if f"{n}, lower limit" in result.context):
+        value, low, high = (result.context[name + limit] for limit in ("", ", lower limit", ", upper limit"))
+        if None not in (value, low, high) and not low - 1e-12 <= value <= high + 1e-12:
+            found.append((name, value, low, high))
+    return found
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("released", ["real", "holdout"])
+@pytest.mark.parametrize("strangers", [25, 3, 95, 295, 299])
+def test_a_value_lies_within_its_limits_also_for_full_copies(strangers, released):
+    (real, _, holdout), _ = draw(1, (150, 1, strangers), 0)
+    found = results_of((real, real if released == "real" else holdout, holdout), counted)
+    assert {label: wrong for label, r in found.items() if not isinstance(r, str) and (wrong := outside_of(r))} == {}

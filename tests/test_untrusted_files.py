@@ -272,6 +272,38 @@ def done(files, command, name):
 
 
 @pytest.mark.first(2)
+@pytest.mark.skipif(os.name == "nt", reason="permissions are others there")
+@pytest.mark.parametrize("name", ["split", "assess", "compare", "split to parquet"])
+def test_nobody_else_reads_what_is_about_people(files, tmp_path, command, name):
+    usual = os.umask(0o022)
+    try:
+        assert command(*commands_that_write(files, tmp_path / "out" / "new")[name])[0] == 0
+    finally:
+        os.umask(usual)
+    folder = tmp_path / "out" / "new"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    modes = {p.relative_to(folder).as_posix(): oct(stat.S_IMODE(p.stat().st_mode)) for p in folder.rglob("*")}
+    assert len(modes) > 1 and set(modes.values()) <= {"0o600", "0o700"}, modes
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="permissions are others there")
+def test_the_report_for_others_can_be_read_by_others_and_scores_of_people_never(files, tmp_path, command):
+    (tmp_path / "there").mkdir(0o755)
+    (tmp_path / "there/records.parquet").write_bytes(b"")
+    (tmp_path / "there/report.html").touch(0o644)
+    usual = os.umask(0o022)
+    try:
+        assert command(*assessed(files, tmp_path / "there"))[0] == 0
+        assert command(*assessed(files, tmp_path / "others", "--edition", "external"))[0] == 0
+    finally:
+        os.umask(usual)
+    modes = {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in
+             ("there", "there/records.parquet", "there/report.html", "there/assessment.json", "others", "others/report.html")}  # fmt: skip
+    assert list(modes.values()) == [0o755, 0o600, 0o644, 0o600, 0o755, 0o644], modes
+
+
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_full_disk_is_one_sentence_and_leaves_nothing(files, tmp_path, command, done, no_space, name):
     code, told = command(*commands_that_write(files, tmp_path / "out")[name])

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -11,6 +12,7 @@ import pytest
 from divulge.auditing.command import command_of
 from divulge.auditing.processes import Processes
 from divulge.core.errors import SettingError
+from divulge.core.private_folders import PrivateFolder
 
 CODE = {
     "well": ("print('a')", ""),
@@ -23,8 +25,11 @@ CODE = {
 
 
 def run(code, tmp_path, limit=20.0, processes=None):
-    processes = processes or Processes(grace=0.1)
-    return processes.run([sys.executable, "-I", "-c", code], tmp_path / "log", dict(os.environ), limit)
+    own = processes or Processes(grace=0.1)
+    ended = own.run([sys.executable, "-I", "-c", code], tmp_path / "log", dict(os.environ), limit)
+    if processes is None:
+        own.stop()
+    return ended
 
 
 def alive(pid):
@@ -51,7 +56,9 @@ def test_how_a_process_ends_is_told(how, tmp_path):
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit of util-linux")
 def test_a_limit_of_memory_can_stand_before_the_command(tmp_path):
     words = ["prlimit", "--as=400000000", sys.executable, "-I", "-c", "bytearray(10**9)"]
-    ended = Processes(grace=0.1).run(words, tmp_path / "log", dict(os.environ), 20.0)
+    processes = Processes(grace=0.1)
+    ended = processes.run(words, tmp_path / "log", dict(os.environ), 20.0)
+    processes.stop()
     assert ended.why == "ended with exit status 1"
     assert "MemoryError" in (tmp_path / "log").read_text()
 
@@ -91,6 +98,41 @@ print(child.pid, flush=True)
 def test_what_a_process_leaves_running_is_ended(tmp_path):
     assert run(LEAVES, tmp_path).why == ""
     assert_ends(int((tmp_path / "log").read_text()))
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from divulge.auditing.processes import Processes
+from divulge.core.private_folders import PrivateFolder
+kept = PrivateFolder("divulge-audit-", sys.argv[2])
+Processes().run([sys.executable, "-I", "-c", sys.argv[1]], Path(sys.argv[2]) / "log", dict(os.environ), 60.0)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_an_audit_that_is_killed_leaves_no_process_and_its_folder_goes_with_the_next(tmp_path):
+    audit = subprocess.Popen([sys.executable, "-c", KILLED, HANGS, str(tmp_path)])
+    log = tmp_path / "log"
+    while not log.exists() or not log.read_text().strip():
+        time.sleep(0.02)
+    children = [int(p) for p in os.listdir("/proc") if p.isdigit() and parent(p) == audit.pid]
+    assert len(children) == 2  # the training, and what watches
+    audit.kill()
+    audit.wait()
+    for pid in [int(log.read_text()), *children]:
+        assert_ends(pid)
+    assert len(list(tmp_path.glob("divulge-audit-*"))) == 1
+    after = PrivateFolder("divulge-audit-", tmp_path)
+    assert list(tmp_path.glob("divulge-audit-*")) == [after.path]
+
+
+def parent(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def test_stopping_ends_all_and_starts_none(tmp_path):

@@ -2,9 +2,11 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -12,9 +14,13 @@ import polars as pl
 import pytest
 from coin_design import Coins
 from helpers_of_audits import audited, command, people, same
+from test_processes import assert_ends
 
 import divulge
+from divulge.auditing import trainers, worker
 from divulge.auditing.pool import Training
+from divulge.auditing.processes import Ended, Processes
+from divulge.auditing.runner import AuditStopped
 from divulge.auditing.source import open_source
 
 SECRET = "cannot train on"
@@ -116,6 +122,105 @@ def test_an_audit_without_a_table_says_why_and_quotes_nobody(how, tmp_path):
     assert SECRET not in str(caught.value) and "Traceback" not in str(caught.value)
     if how == "crash":
         assert SECRET in (tmp_path / "kept" / "0000" / "log.txt").read_text()
+
+
+LEFT = {
+    "a pipe": 'mkfifo "$1"',
+    "a device": 'ln -s /dev/zero "$1"',
+    "a link to a pipe": 'mkfifo "$1.p"; ln -s "$1.p" "$1"',
+    "a folder": 'mkdir "$1"',
+    "a link to nothing": 'ln -s /nowhere "$1"',
+    "a large file": 'truncate -s 2G "$1"',
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+@pytest.mark.parametrize("left", LEFT)
+def test_what_a_command_leaves_is_read_only_where_it_is_a_file_of_some_size(left):
+    words = f"sh -c {shlex.quote(LEFT[left])} sh {{synthetic}} {{train}}"
+    what = {
+        "a folder": "left a folder",
+        "a link to nothing": "left no file",
+        "a large file": "left a file of more than 270 MB",
+    }
+    with pytest.raises(
+        divulge.DivulgeError, match=what.get(left, "left a device or a pipe, not a file, at {synthetic}")
+    ):
+        divulge.audit(people(), words, design=Coins("ill"), runs=3, timeout=20.0)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", [worker.TOLD, worker.ARROW])
+def test_what_a_process_leaves_is_read_only_where_it_is_a_file(name, monkeypatch):
+    def run(self, words, log, environment, limit):
+        os.mkfifo(os.path.join(words[-1], name))
+        return Ended(0.1, "ended with exit status 1" if name == worker.TOLD else "")
+
+    monkeypatch.setattr(Processes, "run", run)
+    with pytest.raises(divulge.DivulgeError, match=r"ended with exit status 1|left a device or a pipe"):
+        divulge.audit(people(), _copied, design=Coins("ill"), runs=3)
+
+
+def _copied(table):
+    return table
+
+
+def test_the_time_limit_holds_for_the_reading_of_a_table(monkeypatch):
+    monkeypatch.setattr(trainers, "read", lambda *_, **__: time.sleep(60))
+    began = time.monotonic()
+    with pytest.raises(divulge.DivulgeError, match="wrote a file that was not read within 0 seconds"):
+        divulge.audit(people(), "sh -c 'cp $1 $2' sh {train} {synthetic}", design=Coins("ill"), runs=3, timeout=0.1)
+    assert time.monotonic() - began < 20
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_an_interrupt_ends_a_training_with_its_children(tmp_path):
+    # a wait that goes on after a signal, as importing polars makes it, would last as long as the training
+    pids = tmp_path / "pids"
+
+    def interrupt():
+        while not pids.exists() or len(pids.read_text().split()) < 2:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    script = 'trap "" INT TERM; sleep 3000 & echo $! $$ > "$3"; wait'
+    words = f"sh -c {shlex.quote(script)} sh {{synthetic}} {{train}} {shlex.quote(str(pids))}"
+    with pytest.raises(AuditStopped):
+        divulge.audit(people(), words, design=Coins("ill"), runs=3, keep=tmp_path / "kept")
+    assert not list((tmp_path / "kept").glob("*/work*"))
+    for pid in pids.read_text().split():
+        assert_ends(int(pid))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+@pytest.mark.parametrize(
+    "signals", [[signal.SIGINT], [signal.SIGTERM], [signal.SIGINT, signal.SIGTERM], [signal.SIGINT] * 3]
+)
+def test_the_command_ends_within_two_seconds_of_a_signal_and_says_so(signals, tmp_path):
+    people(400).write_csv(tmp_path / "data.csv")
+    pids = tmp_path / "pids"
+    script = 'trap "" INT TERM; sleep 3000 & echo $! $$ > "$3"; wait'
+    words = f"sh -c {shlex.quote(script)} sh {{synthetic}} {{train}} {pids}"
+    audit = subprocess.Popen(
+        [sys.executable, "-m", "divulge", "audit", tmp_path / "data.csv", "--secrets", "ill", "--runs", "3", "--train", words, "--out", tmp_path / "out"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not pids.exists() or len(pids.read_text().split()) < 2:
+        assert audit.poll() is None
+        time.sleep(0.02)
+    began = time.monotonic()
+    for which in signals:
+        audit.send_signal(which)
+        time.sleep(0.03)
+    _, err = audit.communicate(timeout=30)
+    assert time.monotonic() - began < 2 * (3 if os.environ.get("PYTEST_XDIST_WORKER") else 1)
+    assert audit.returncode in ((130, 143) if len(signals) > 1 else (143,) if signal.SIGTERM in signals else (130,))
+    assert "Traceback" not in err and err.rstrip().endswith("nothing was written.")
+    for pid in pids.read_text().split():
+        assert_ends(int(pid))
+    assert not list((tmp_path / "out").rglob("work*"))
 
 
 @pytest.mark.slow

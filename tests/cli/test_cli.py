@@ -1,6 +1,7 @@
 """The command line, run in this process: what it prints, writes and exits with."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -109,6 +110,42 @@ def test_an_internal_error_shows_no_traceback_and_no_value(divulge, files, monke
     assert "internal error (KeyError)" in err
     assert "Traceback" not in err
     assert "secret" not in out + err
+
+
+@pytest.mark.parametrize("error", [pl.exceptions.PanicException, type("Odd", (BaseException,), {})])
+def test_an_error_that_is_no_exception_shows_its_type_alone(error, divulge, files, monkeypatch):
+    def fail(*_, **__):
+        raise error("secret value 42")
+
+    monkeypatch.setattr("divulge.tables.readers.read", fail)
+    code, out, err = divulge("schema", "real.csv")
+    assert code == 3
+    assert f"internal error ({error.__name__})" in err and "Traceback" not in err and "secret" not in out + err
+
+
+PANIC = """
+import os, sys
+import polars as pl
+from divulge.tables import readers
+
+def read(*_, **__):
+    os.write(2, b"thread panicked at secret value 42")
+    raise pl.exceptions.PanicException("secret value 42")
+
+readers.read = read
+sys.argv = ["divulge", "schema", "real.csv"]
+from divulge.cli import main
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("debug", [False, True])
+def test_what_a_library_writes_to_standard_error_is_not_shown(debug, files):
+    environment = {**os.environ, "DIVULGE_DEBUG": "1" if debug else ""}
+    ended = subprocess.run([sys.executable, "-c", PANIC], capture_output=True, text=True, cwd=files, env=environment)
+    assert ("secret value 42" in ended.stderr) == debug
+    assert debug or (ended.returncode == 3 and ended.stderr.startswith("divulge: internal error (PanicException)"))
 
 
 @pytest.mark.slow
@@ -331,3 +368,46 @@ def test_the_external_edition_has_a_folder_of_its_own(divulge, files):
 def test_verbose_tells_each_attack(divulge, files):
     _, _, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--no-models", "--no-utility", "-q", "-v")
     assert "divulge: copies: 1 test" in err
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(), OSError(12, "Cannot allocate memory"), RuntimeError("can't start new thread"),
+        ImportError("/a.so: failed to map segment from shared object"), pl.exceptions.PanicException("memory allocation of 9 bytes failed"),
+    ],
+)  # fmt: skip
+def test_errors_that_are_of_memory_are_told_so(error, divulge, files, monkeypatch):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("divulge.tables.readers.read", fail)
+    code, _, err = divulge("schema", "real.csv")
+    assert code == 2 and err.startswith("divulge: there was not enough memory. hint: ")
+
+
+@pytest.mark.parametrize(("free", "code"), [(1 << 20, 2), (1 << 40, 3)])
+def test_an_error_that_says_nothing_is_of_memory_where_hardly_any_is_left(free, code, divulge, files, monkeypatch):
+    from divulge.core import memory
+
+    def fail(*_, **__):
+        raise SystemError("error return without exception set")
+
+    monkeypatch.setattr("divulge.tables.readers.read", fail)
+    monkeypatch.setattr(memory, "room_left", lambda: memory.Room(free, 0, "a test says so"))
+    assert divulge("schema", "real.csv")[0] == code
+
+
+def test_a_library_that_cannot_be_loaded_is_not_called_missing(divulge, files, monkeypatch):
+    import builtins
+
+    usual = builtins.__import__
+
+    def load(name, *more, **rest):
+        if name == "duckdb":
+            raise ImportError("duckdb.so: failed to map segment from shared object")
+        return usual(name, *more, **rest)
+
+    monkeypatch.setattr(builtins, "__import__", load)
+    code, _, err = divulge("schema", "base.duckdb::people")
+    assert code == 2 and "not enough memory" in err

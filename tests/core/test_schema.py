@@ -5,9 +5,9 @@ import re
 import polars as pl
 import pytest
 
-from divulge.case.case import build_case, schema_of
+from divulge.case.case import build_case, infer_schema, schema_of
 from divulge.core.errors import ColumnError, SettingError
-from divulge.core.relations import relational_from_toml
+from divulge.core.relations import Relation, RelationalSchema, relational_from_toml
 from divulge.core.schema import Column, Schema, schema_from_sdv, schema_from_toml
 from divulge.core.threat_model import NOT_STATED, TABLES, Attacker, Decision, Release, Threat, questions, template
 
@@ -345,3 +345,15 @@ def test_limits_that_cannot_be_read_are_one_sentence(kind, entry, says):
 def test_rules_that_name_no_constraint(text):
     with pytest.raises(SettingError, match="hint: a rule looks like"):
         schema_from_toml(f"{text}\n[columns.x]" if "[" not in text else f"[columns.x]\n{text}")
+
+
+@pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u2028", "\x7f", "\x85", "\u200b", "\U000e0041", "\ufeff"])
+def test_signs_that_a_terminal_obeys_are_escapes_in_toml(sign):
+    name = f"a{sign}b"
+    schema = infer_schema(pl.DataFrame({name: ["1", "2"] * 9, "c": ["x", "y"] * 9}))
+    several = RelationalSchema({name: schema, "d": schema}, (Relation(name, ("c",), "d", (name,)),))
+    for text in (schema.to_toml(), several.to_toml()):
+        assert all(c.isprintable() or c == "\n" for c in text)
+    assert [c.name for c in schema_from_toml(schema.to_toml()).columns] == [name, "c"]
+    again = relational_from_toml(several.to_toml(), "schema")
+    assert list(again.tables) == [name, "d"] and again.relations == several.relations

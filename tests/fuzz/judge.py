@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from triples import CANARY, CANARY_NUMBER, File, Triple, triple
+from triples import CANARY, CANARY_NUMBER, COMMANDS, File, Triple, triple
 
 import divulge
 from divulge.attacks import CATALOGUE
@@ -271,6 +271,8 @@ def _listed(names: Any) -> str:
 
 def _words(given: Triple, r: random.Random, paths: list[Path], holdout: Path | None, folder: Path) -> list[str]:
     s, out = given.settings, folder / "out"
+    if given.way in COMMANDS:
+        return _words_without_a_report(given, r, paths, holdout, out)
     words: list[Any] = []
     for name in ("keys", "targets", "ignore", "missing"):
         if s[name] not in (None, ()) and not (given.way in ("schema", "split") and name in ("keys", "targets")):
@@ -306,6 +308,28 @@ def _words(given: Triple, r: random.Random, paths: list[Path], holdout: Path | N
         ]
     )
     return ["assess", *map(str, (*paths, *words))]
+
+
+def _words_without_a_report(
+    given: Triple, r: random.Random, paths: list[Path], holdout: Path | None, out: Path
+) -> list[str]:
+    """Return a command that compares tables and writes no report of an assessment."""
+    s, way = given.settings, given.way
+    words: list[Any] = [way, *paths]
+    if way == "changes":
+        words += [holdout or paths[0], paths[1], "--unit", s["unit"] or given.names[0]]
+    elif way not in ("quality", "diagnose"):
+        words += ["--holdout", holdout] if holdout else []
+    words += ["--missing", _listed(s["missing"])] if s["missing"] != () else []
+    if way in ("fidelity", "plan"):
+        words += ["--ignore", _listed(s["ignore"])] if s["ignore"] != () else []
+        words += ["--unit", s["unit"]] if s["unit"] is not None else []
+    if way == "plan":
+        words += ["--keys", _listed(s["keys"])] if s["keys"] is not None else []
+    if way in ("fidelity", "membership", "plan", "changes"):
+        words += ["--seed", s["seed"], "--level", s["level"]]
+    out.mkdir()
+    return [*map(str, words), *r.choice([[], ["--json", str(out / "found.json")]])]
 
 
 def _run(words: list[str]) -> tuple[int, str, str]:

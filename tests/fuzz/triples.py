@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-CANARY = "CanaryOfNobody"
+CANARY = "Canarybird"
 """Part of texts in the tables; it must not occur in an error or a document."""
-CANARY_NUMBER = 73419052
+CANARY_NUMBER = 7341905263
 """A number in the tables, likewise."""
 
 N_ROWS = (1, 2, 3, 5, 12, 25, 25, 40, 40, 60, 60, 110)
@@ -268,10 +268,31 @@ def _parquet(names: list[Any], columns: list[list[Any]]) -> File:
     return File(out.getvalue(), ".parquet")
 
 
+def _damaged(names: list[Any], columns: list[list[Any]]) -> File:
+    content = bytearray(_parquet(names, columns).content)
+    r = random.Random(bytes(content))
+    for _ in range(r.choice([1, 1, 3])):
+        content[r.randrange(4, len(content))] ^= 1 << r.randrange(8)
+    return File(bytes(content[: r.choice([-1, len(content), len(content), r.randrange(len(content))])]), ".parquet")
+
+
+def _excel(names: list[Any], columns: list[list[Any]]) -> File:
+    import io
+
+    from openpyxl import Workbook
+
+    book, out = Workbook(), io.BytesIO()
+    for row in (names, *zip(*columns, strict=True)):
+        book.active.append(row)
+    book.save(out)
+    return File(out.getvalue(), ".xlsx")
+
+
 MAKERS = {
     "pandas": _inferred, "pandas object": _pandas, "pandas categories": _categories, "pandas nullable": _nullable,
     "polars": _polars, "polars short": _short, "polars lazy": lambda n, c: _polars(n, c).lazy(),
     "pyarrow": lambda n, c: _polars(n, c).to_arrow(), "parquet": _parquet,
+    "damaged": _damaged, "excel": _excel,
 }  # fmt: skip
 
 
@@ -325,7 +346,11 @@ def _settings(r: random.Random, names: tuple[Any, ...]) -> dict[str, Any]:
     }
 
 
-WAYS = ("assess",) * 10 + ("attack",) * 3 + ("command",) * 4 + ("schema", "split", "compare", "render", "facts")
+COMMANDS = ("quality", "diagnose", "fidelity", "membership", "plan", "changes")
+"""Those that write no report of an assessment."""
+WAYS = (
+    ("assess",) * 10 + ("attack",) * 3 + ("command",) * 4 + ("schema", "split", "compare", "render", "facts", *COMMANDS)
+)
 
 
 def triple(seed: int) -> Triple:

@@ -866,3 +866,25 @@ def test_the_published_schema_is_the_generated_one():
     published = Path(__file__).parents[2] / "docs" / "assessment.schema.json"
     hint = "write divulge.report.schema.schema_text() there"
     assert published.read_text(encoding="utf-8") == schema_text(), hint
+
+
+@pytest.mark.parametrize("how", ["shorter", "empty", "longer"])
+def test_curves_of_different_lengths_are_a_changed_report(how, unsearched):
+    data = json.loads(unsearched.to_json())
+    drawn = [r for r in data["results"] if len(r["curves"]) > 1]
+    assert drawn
+    for result in drawn:
+        name = next(iter(result["curves"]))
+        before = result["curves"][name]
+        result["curves"][name] = {"shorter": before[:-1], "empty": [], "longer": [*before, 0.5]}[how]
+        with pytest.raises(
+            divulge.SettingError, match=r"damaged at \$\.results\[\d+\]\.curves: of different lengths\. hint: "
+        ):
+            type(unsearched).from_dict(data)
+        result["curves"][name] = before
+        nobody = next((n for n in result["curves"] if n in ("members", "strangers", "real")), None)
+        if nobody:
+            result["curves"][nobody], before = [], result["curves"][nobody]
+            type(unsearched).from_dict(data)
+            result["curves"][nobody] = before
+    assert type(unsearched).from_dict(data).to_dict() == unsearched.to_dict()

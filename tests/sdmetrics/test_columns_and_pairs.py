@@ -234,3 +234,48 @@ def test_order_of_rows_and_columns_changes_nothing():
             assert metric.compute(table, table.head(40)) == pytest.approx(
                 metric.compute(other, table.head(40).sample(frac=1, random_state=2)), abs=1e-12
             )
+
+
+# ---------------------------------------------------------------- regular expressions
+
+
+TEXTS = ["ID_1", "id_1", "ID_12", "", " ", "ID_1\n", "x\nID_1", "\u0663", "a.b", "aab", "\U0001f600", "a&b", "&"]
+EXPRESSIONS = [
+    "", "a?", r"ID_\d", r"ID_\d+\Z", r"\AID_\d+$", r"(?i)id_\d", r"(?s).*", ".*", r"\d", r"\w+", r"[^]a]+", r"[\w.-]+", "a|ID_1",
+    r"(?x) ID_ \d  # a comment", r"(?P<one>ID)_(?P<two>\d)+", r"\\Z|a\.b", r"\u0663", "(a+)+b", "(?m)^x\n.*$", r"\S{4}", "a{2}b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_a_regular_expression_matches_what_python_matches(expression):
+    import re
+
+    from divulge.sdmetrics.single_column.formats import rows_of_pattern
+
+    wanted = [re.fullmatch(expression, text) is not None for text in TEXTS]
+    assert rows_of_pattern(pd.Series([*TEXTS, None], dtype=object), "real", expression).tolist() == [*wanted, True]
+
+
+@pytest.mark.parametrize("expression", ["(a+)+$", "(a|aa)+$", "(?P<all>(a*)*)b", "(.*)*x"])
+def test_a_regular_expression_ends(expression):
+    texts = pd.Series(["a" * 5000 + "!"] * 3 + ["b"])
+    with pytest.warns(UserWarning, match="do not match the specified regex format"):
+        assert 0 <= single_column.RegexFormatAdherence.compute(texts, texts, expression) < 1
+
+
+@pytest.mark.parametrize("expression", ["(?=a)a", r"(a)\1", "(?<!b)a", "[[a]", "[a&&b]", "(a{1000}){1000}"])
+def test_a_regular_expression_without_a_bound_of_time_is_told(expression):
+    with pytest.raises(ValueError, match=r"no matching in a bounded time\. hint: "):
+        single_column.RegexFormatAdherence.compute(["a"], ["a"], expression)
+
+
+@pytest.mark.parametrize("expression", ["(", "(" * 20_000, "a{3,1}", "[z-a]"])
+def test_what_is_no_regular_expression_is_told(expression):
+    with pytest.raises(ValueError, match="Invalid regex format string"):
+        single_column.RegexFormatAdherence.compute(["a"], ["a"], expression)
+
+
+def test_half_a_character_matches_nothing():
+    texts = pd.Series(["a", "a\ud800"], dtype=object)
+    with pytest.warns(UserWarning, match="1 in number"):
+        assert single_column.RegexFormatAdherence.compute(texts, texts, "a.?") == 0.5

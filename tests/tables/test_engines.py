@@ -18,13 +18,14 @@ from divulge import cli as command_line
 from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
 from divulge.core.memory import Room
 from divulge.core.private_folders import PrivateFolder, remove_private_folders
-from divulge.tables import _duckdb_counts, frames
+from divulge.tables import _duckdb_base, frames
 from divulge.tables._duckdb_counts import DuckdbCounts
-from divulge.tables.engines import spill_into
+from divulge.tables.engines import spilling_into
 from divulge.tables.frames import collect
 from divulge.tables.interruptible import interruptible
 from divulge.tables.pooled_columns import pool
 from divulge.tables.readers import opened, read
+from divulge.tables.sizes import size_of
 
 ENGINES = ("duckdb", "polars")
 FRAME = pl.DataFrame({"a": [1, 2, 2, None], "A": ["x", "it's", "x", ""], "day": ["1", "2", "3", "4"]})
@@ -139,17 +140,17 @@ def setting(base, name):
 
 def test_duckdb_takes_half_of_the_memory_that_is_free(file, monkeypatch):
     for free, limit, threads in ((2**32, "2.0 GiB", 16), (2**29, "256.0 MiB", 2), (0, "256.0 MiB", 2)):
-        monkeypatch.setattr(_duckdb_counts, "room_left", lambda free=free: Room(free, 0, "a test says so"))
+        monkeypatch.setattr(_duckdb_base, "room_left", lambda free=free: Room(free, 0, "a test says so"))
         base = read(file, engine="duckdb").counting._counting._base
         assert setting(base, "memory_limit") == limit and setting(base, "threads") <= threads
-    monkeypatch.setattr(_duckdb_counts, "room_left", lambda: None)
+    monkeypatch.setattr(_duckdb_base, "room_left", lambda: None)
     usual = setting(duckdb.connect(), "memory_limit")
     assert setting(read(file, engine="duckdb").counting._counting._base, "memory_limit") == usual
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "auto"])
 def test_settings_of_a_base_that_the_user_has_open_stay(engine, tmp_path, monkeypatch):
-    monkeypatch.setattr(_duckdb_counts, "room_left", lambda: Room(2**32, 0, "a test says so"))
+    monkeypatch.setattr(_duckdb_base, "room_left", lambda: Room(2**32, 0, "a test says so"))
     path, names = tmp_path / "w.duckdb", ("memory_limit", "temp_directory", "preserve_insertion_order", "threads")
     with duckdb.connect(path) as base:
         base.execute("create table people as select range % 3 as a from range(9)")
@@ -166,21 +167,23 @@ def test_settings_of_a_base_that_the_user_has_open_stay(engine, tmp_path, monkey
 
 
 def test_the_folder_for_what_does_not_fit_can_be_named(file, tmp_path):
-    tables = [read(file, engine="duckdb"), None, read(file, engine="duckdb"), read(file, engine="polars")]
-    spill_into(tables, tmp_path)
-    folders = [setting(t.counting._counting._base, "temp_directory") for t in (tables[0], tables[2])]
-    assert folders == [str(tmp_path / "0"), str(tmp_path / "2")]
+    with spilling_into(tmp_path):
+        tables = [read(file, engine="duckdb"), read(file, engine="polars"), read(file, engine="duckdb")]
+    folders = [Path(setting(t.counting._counting._base, "temp_directory")) for t in (tables[0], tables[2])]
+    assert {f.parent for f in folders} == {tmp_path} and folders[0] != folders[1]
+    after = read(file, engine="duckdb")
+    assert Path(setting(after.counting._counting._base, "temp_directory")).parent != tmp_path
 
 
 @pytest.mark.slow
 def test_a_group_by_beyond_the_memory_spills_and_does_not_die(tmp_path, monkeypatch):
-    monkeypatch.setattr(_duckdb_counts, "_LEAST", 48 * 2**20)
-    monkeypatch.setattr(_duckdb_counts, "room_left", lambda: Room(0, 0, "a test says so"))
+    monkeypatch.setattr(_duckdb_base, "_LEAST", 48 * 2**20)
+    monkeypatch.setattr(_duckdb_base, "room_left", lambda: Room(0, 0, "a test says so"))
     n = 1_500_000
     pl.DataFrame({"a": np.arange(n), "b": np.arange(n)[::-1] % 1000}).write_parquet(tmp_path / "t.parquet")
     (tmp_path / "spill").mkdir()
-    table = read(tmp_path / "t.parquet", engine="duckdb")
-    spill_into([table], tmp_path / "spill")
+    with spilling_into(tmp_path / "spill"):
+        table = read(tmp_path / "t.parquet", engine="duckdb")
     most = []
 
     def watch():
@@ -195,6 +198,99 @@ def test_a_group_by_beyond_the_memory_spills_and_does_not_die(tmp_path, monkeypa
     ended.set()
     thread.join()
     assert len(values) == n and count.sum() == n and max(most) > 0
+
+
+@pytest.fixture
+def base_with_views(tmp_path):
+    """A DuckDB file with a table and views that read files and addresses, and what one of them reads."""
+    (tmp_path / "elsewhere").mkdir()
+    secret = tmp_path / "elsewhere" / "private.csv"
+    secret.write_text("a,b\n1,canary\n2,canary\n3,x\n")
+    FRAME.write_parquet(tmp_path / "elsewhere" / "p.parquet")
+    with duckdb.connect(tmp_path / "w.duckdb") as base:
+        base.execute("create table people as select range % 3 as a, 'x' as b from range(9)")
+        base.execute("create view of_people as select a, count(*) as n from people group by a")
+        base.execute(f"create view of_csv as select a, b from read_csv('{secret}')")
+        base.execute(f"create view of_parquet as select a from '{tmp_path}/elsewhere/*.parquet'")
+        base.execute(f"create view of_text as select content from read_text('{secret}')")
+        base.execute(f"create view of_names as select file from glob('{tmp_path}/*/*')")
+        base.execute("create view nested as select * from of_csv union all select a, b from of_csv")
+    return tmp_path / "w.duckdb"
+
+
+READING_VIEWS = ("of_csv", "of_parquet", "of_text", "of_names", "nested")
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "auto", "memory"])
+@pytest.mark.parametrize("name", [*READING_VIEWS, "FILE", "https://127.0.0.1:9/x.csv", "s3://b/x.parquet"])
+def test_a_view_of_a_file_reads_no_other_file_and_no_address(name, engine, base_with_views, monkeypatch):
+    def refused(*_, **__):
+        raise AssertionError("the network is asked")
+
+    monkeypatch.setattr("socket.socket", refused)
+    table = name.replace("FILE", str(base_with_views.parent / "elsewhere/private.csv"))
+    with pytest.raises(TableError, match=r"allow-files-under|files of this machine alone") as refusal:
+        opened(f"{base_with_views}::{table}", "real", engine=engine)
+    assert "canary" not in str(refusal.value)
+    assert opened(f"{base_with_views}::of_people", "real", engine=engine).n_rows == 3
+
+
+def test_a_folder_can_be_opened_to_views(base_with_views, monkeypatch, capsys):
+    words = ["divulge", "schema", f"{base_with_views}::nested"]
+    monkeypatch.setattr(sys, "argv", [*words, "--allow-files-under", str(base_with_views.parent / "elsewhere")])
+    with pytest.raises(SystemExit) as ended:
+        command_line.main()
+    assert not ended.value.code and "[columns.a]" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        command_line.main()
+    assert ended.value.code == 2 and "--allow-files-under FOLDER" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "auto"])
+def test_a_base_that_the_user_opened_reads_what_it_read(engine, base_with_views):
+    with duckdb.connect(base_with_views, read_only=True) as user:
+        assert opened(user.sql("from nested"), "real", engine=engine).n_rows == 6
+        assert opened(f"{base_with_views}::nested", "real", engine=engine).n_rows == 6
+        assert setting(user, "enable_external_access") and setting(user, "autoload_known_extensions")
+
+
+@pytest.mark.parametrize("kind", ["file", "files", "frame", "base", "copied"])
+def test_every_connection_that_divulge_opens_is_closed_to_the_rest(kind, file, base_with_views):
+    user = duckdb.connect()
+    given = {
+        "file": file, "files": f"{file.parent}/p*.parquet", "frame": FRAME, "base": f"{base_with_views}::people",
+        "copied": collect(opened(user.sql(f"from '{file}'"), "real")),
+    }[kind]  # fmt: skip
+    base = opened(given, "real", engine="duckdb").counting._counting._base
+    assert not any(setting(base, f"auto{what}_known_extensions") for what in ("load", "install"))
+    other = base_with_views.parent / "elsewhere"
+    for query in (
+        f"from '{other}/p.parquet'",
+        f"from read_text('{other}/private.csv')",
+        "from glob('/*')",
+        "from 's3://b/x.csv'",
+    ):
+        with pytest.raises(duckdb.PermissionException):
+            base.execute(query)
+    with pytest.raises(duckdb.Error):
+        base.execute("load httpfs")
+    with pytest.raises(duckdb.Error):
+        base.execute("set enable_external_access=true")
+
+
+@pytest.mark.parametrize("engine", ["auto", "memory", "duckdb", "polars"])
+@pytest.mark.parametrize("way", [read, opened, size_of])
+@pytest.mark.parametrize("scheme", ["https", "HTTP", "s3", "hf", "gs", "file", "abfss"])
+def test_an_address_is_no_table(scheme, way, engine):
+    settings = {} if way is size_of else {"engine": engine}
+    for path in (
+        f"{scheme}://h/people.parquet",
+        Path(f"{scheme}://h/people.parquet"),
+        f"{scheme}://h/w.duckdb::people",
+    ):
+        with pytest.raises(TableError, match="an address, and divulge reads files of this machine alone"):
+            way(path, role="real", **settings)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -349,7 +445,7 @@ def test_an_engine_that_breaks_off_is_an_error_that_says_so(file, monkeypatch):
 
 
 def test_an_engine_without_memory_says_so(file, monkeypatch):
-    def failing(*_):
+    def failing(*_, **__):
         raise duckdb.OutOfMemoryException("Out of Memory Error: could not allocate it's 32 MB")
 
     table = read(file, engine="duckdb")

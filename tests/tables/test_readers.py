@@ -330,10 +330,10 @@ def test_a_file_that_may_not_be_read_is_refused(write):
 
 
 def test_a_file_that_fails_while_it_is_read_is_refused(write, monkeypatch):
-    def fails(self):
+    def fails(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("pathlib.Path.read_bytes", fails)
+    monkeypatch.setattr("divulge.tables.readers.bytes_of", fails)
     with pytest.raises(TableError, match="Permission denied"):
         read(write("a\n1\n"))
 
@@ -470,6 +470,11 @@ def test_the_first_sheet_of_a_workbook_is_read(sheet):
     table = read(sheet(["a", "b c", "z"], [1, "x", "01"], [None, None, "1"], [2.5, "", "1"]))
     assert table.columns == ("a", "b c", "z")
     assert rows(table) == [[1.0, "x", "01"], [None, None, "1"], [2.5, None, "1"]]
+
+
+def test_a_name_in_a_sheet_is_no_pattern(sheet):
+    table = read(sheet(["^a$", "c0", "*", "^.*$"], [1, "x", 2, "y"], [3, "z", 4, "w"]))
+    assert table.columns == ("^a$", "c0", "*", "^.*$") and rows(table) == [[1, "x", 2, "y"], [3, "z", 4, "w"]]
 
 
 def test_a_blank_row_inside_a_sheet_is_a_record_and_at_its_end_is_none(sheet):

@@ -105,7 +105,7 @@ def test_few_of_many_files_are_read(tmp_path, monkeypatch):
     for i in range(60):
         pl.DataFrame({"state": [i] * 100}).write_parquet(tmp_path / f"{i:02}.parquet")
     read, usual = [], sizes._rows_of
-    monkeypatch.setattr(sizes, "_rows_of", lambda lazy, rows: read.append(len(rows)) or usual(lazy, rows))
+    monkeypatch.setattr(sizes, "_rows_of", lambda lazy, rows, where: read.append(len(rows)) or usual(lazy, rows, where))
     found = size_of(tmp_path, "real")
     assert found.rows == 6000 and sum(read) == found.sample.n_rows == 4000
     monkeypatch.setattr(sizes, "_ROWS", 160)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
@@ -28,6 +27,7 @@ from divulge.auditing.trainers import trainer_of
 from divulge.auditing.verdict import counted, judged, verdict_of
 from divulge.core import __version__
 from divulge.core.errors import SettingError
+from divulge.core.private_folders import PrivateFolder
 from divulge.core.schema import column_names
 from divulge.report.environment import stated_moment, stated_seconds
 from divulge.report.formatting import several
@@ -153,15 +153,18 @@ def audit(
     source = open_source(data, seed=seed, unit=unit, ignore=column_names("ignore", ignore), missing=missing)
     trial = open_trial(chosen, source.pool)
     plan = plan_of(chosen, source, trainer.digest, rows)
-    with TemporaryDirectory(prefix="divulge-audit-") as temporary:
+    temporary = PrivateFolder("divulge-audit-")
+    try:
         if keep is not None and discard:
             fresh(keep)
-        store = Store(temporary if keep is None else keep, plan, resume=resume, lasting=keep is not None)
+        store = Store(temporary.path / "kept" if keep is None else keep, plan, resume=resume, lasting=keep is not None)
         runner = Runner(
             source, trial, trainer, store, processes, limits, progress=progress or (lambda what, done, total: None),
             outlook=lambda seconds: _say_outlook(say, seconds, trial, limits, trainer.alone),
         )  # fmt: skip
         ran = runner.run()
+    finally:
+        temporary.remove()
     return concluded(chosen, trial, source, ran, words_of(generator), asked, (began, started))
 
 

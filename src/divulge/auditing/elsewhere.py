@@ -168,6 +168,6 @@ def _found(folder: Path, n: int, suffix: str) -> Path:
     stem = folder / _SYNTHETIC / f"{n + 1:03d}"
     own = stem.with_suffix(suffix)
     others = sorted(p for p in stem.parent.glob(f"{stem.name}.*") if p.is_file())
-    if not own.exists() and not others:
+    if not own.is_file() and not others:
         raise Unusable(f"no table {own.name} came back")
-    return own if own.exists() else others[0]
+    return own if own.is_file() else others[0]

@@ -1,10 +1,14 @@
-"""Processes of one audit: each leads a group of its own, which ends with it, at its time limit or when asked."""
+"""Processes of one audit: each leads a group of its own, which ends with it, at its time limit or when asked.
+
+An audit that is killed cannot end them; so another small process watches it, by a pipe that closes with the audit.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -19,6 +23,17 @@ __all__ = ["GROUPS", "Ended", "Processes"]
 GROUPS = hasattr(os, "killpg")
 """Whether this system has process groups; Windows has none."""
 _GRACE = 10.0  # seconds between TERM and KILL, less where the time limit is shorter
+_WATCHER = """
+import os, signal, sys
+groups = set()
+for line in sys.stdin:  # it ends with the audit
+    (groups.add if line[0] == "+" else groups.discard)(int(line[1:]))
+for group in groups:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except OSError:
+        pass
+"""
 _LONGEST_LOG = 1 << 20  # bytes of a log that are kept: its end
 
 
@@ -38,6 +53,7 @@ class Processes:
         self._grace = grace
         self._lock = threading.Lock()
         self._running: set[int] = set()
+        self._watcher: subprocess.Popen[bytes] | None = None
         self.stopped = False
 
     def run(self, words: Sequence[str], log: Path, environment: Mapping[str, str], limit: float) -> Ended:
@@ -60,11 +76,13 @@ class Processes:
             with self._lock:
                 if self.stopped:
                     return Ended(0.0, "the audit was stopped")
+                self._watch()
                 process = subprocess.Popen(
                     list(words), stdin=subprocess.DEVNULL, stdout=handle, stderr=subprocess.STDOUT,
                     env=dict(environment), start_new_session=True,
                 )  # fmt: skip
                 self._running.add(process.pid)
+                self._tell_watcher(f"+{process.pid}")
         except OSError as error:
             return Ended(time.monotonic() - began, f"cannot be started ({error.strerror or type(error).__name__})")
         finally:
@@ -83,6 +101,7 @@ class Processes:
             _signal(process.pid, signal.SIGKILL)  # what it left running
             with self._lock:
                 self._running.discard(process.pid)
+                self._tell_watcher(f"-{process.pid}")
         if self.stopped:
             return "the audit was stopped"
         if status < 0:
@@ -102,8 +121,25 @@ class Processes:
         with self._lock:
             self.stopped = True
             running = list(self._running)
+            watcher, self._watcher = self._watcher, None
         for pid in running:
             _signal(pid, signal.SIGKILL)
+        if watcher is not None:
+            watcher.communicate()
+
+    def _watch(self) -> None:
+        """Have a process watch this one. It inherits no open file, and hears no signal of the terminal."""
+        if self._watcher is None:
+            self._watcher = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _WATCHER], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, start_new_session=True, cwd="/",
+            )  # fmt: skip
+
+    def _tell_watcher(self, told: str) -> None:
+        if self._watcher is not None and self._watcher.stdin is not None:
+            with suppress(OSError):  # somebody ended it
+                self._watcher.stdin.write(f"{told}\n".encode())
+                self._watcher.stdin.flush()
 
 
 def _signal(group: int, which: signal.Signals) -> None:

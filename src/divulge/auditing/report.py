@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from divulge.auditing.model import FORMAT, Audit
 from divulge.auditing.result import AuditResult
-from divulge.core.atomic_write import replaced, replacing, written
+from divulge.core.atomic_write import new_folder, replaced, replacing, written
 from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError
 from divulge.core.result import jsonable, tidy
@@ -101,10 +101,10 @@ class AuditReport:
 
     def write(self, folder: str | Path) -> Path:
         """Write audit.html, audit.json and audit.md to a folder, and people.parquet where persons were tested."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        private = self.audit.edition != "external"
+        folder = new_folder(folder, private=private)
         for name, text in zip(FILES, (self.to_html(), self.to_json(), self.to_markdown()), strict=False):
-            replaced(folder / name, text.encode())
+            replaced(folder / name, text.encode(), private=private)
         if self.people is not None:
             with replacing(folder / FILES[3], mode=0o600) as file:
                 write_parquet(self.people, file)

@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,6 +31,7 @@ FIRST = 2
 """Trainings of the dry run."""
 _LONGEST = 3600.0  # seconds of the first training without --timeout and --budget
 _TIMES, _LEAST = 10.0, 60.0  # later ones: so many times the longest so far, and no less than this
+_LOOK, _ENDING = 0.2, 1.5  # seconds: between looks for a signal, and in which trainings end after one
 _LARGEST_SEED = 2**31  # what numpy, torch and R take
 
 
@@ -132,6 +134,7 @@ class Runner:
         self._clock = _Clock()
         self._done: dict[int, Finished] = {}
         self._evidence: dict[int, Evidence] = {}
+        self._going: set[Future[Finished]] = set()
         self._jobs = 1 if trainer.alone else limits.jobs
 
     def run(self) -> Ran:
@@ -153,9 +156,21 @@ class Runner:
         except KeyboardInterrupt:
             raise AuditStopped(len(self._done), self.limits.runs) from None
         finally:
-            self.processes.stop()
-            pool.shutdown(wait=True, cancel_futures=True)
+            self._end(pool)
         return self._ran()
+
+    def _end(self, pool: ThreadPoolExecutor) -> None:
+        """End all trainings; their threads get some time to remove what these left, and no more than that.
+
+        A second signal may come meanwhile, and changes nothing.
+        """
+        until = time.monotonic() + _ENDING
+        while (left := until - time.monotonic()) > 0:
+            with suppress(KeyboardInterrupt):
+                self.processes.stop()
+                pool.shutdown(wait=False, cancel_futures=True)
+                wait(self._going, timeout=left)
+                return
 
     def _take_kept(self) -> None:
         """Take the trainings that an earlier audit finished."""
@@ -166,8 +181,7 @@ class Runner:
 
     def _train_all(self, pool: ThreadPoolExecutor) -> None:
         todo = [n for n in range(self.limits.runs) if n not in self._done][::-1]
-        going: set[Future[Finished]] = set()
-        told = False
+        going, told = self._going, False
         while going or todo:
             while todo and len(going) < self._jobs and self._may_start(len(going)):
                 going.add(pool.submit(self._train, todo.pop(), self._clock.limit(self.limits)))
@@ -175,7 +189,8 @@ class Runner:
                 break  # the budget is used up
             self._read_tables()  # while the next ones train
             self._show(len(going))
-            ended, going = wait(going, return_when=FIRST_COMPLETED)
+            ended = _ended(going)
+            going -= ended
             for future in ended:
                 self._take(future.result())
             told = told or self._tell_outlook()
@@ -314,6 +329,16 @@ class Runner:
         if any(n > 1 for n in seen.values()):
             notes.append("the generator is deterministic: another seed gave the same table")
         return tuple(notes)
+
+
+def _ended(going: set[Future[Finished]]) -> set[Future[Finished]]:
+    """Return the trainings that have ended, once one has.
+
+    It waits a little at a time: importing polars makes a longer wait go on after a signal.
+    """
+    while not (ended := wait(going, timeout=_LOOK, return_when=FIRST_COMPLETED).done):
+        pass
+    return ended
 
 
 def _hash_of(training: Training) -> str:

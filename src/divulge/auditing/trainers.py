@@ -19,10 +19,13 @@ from numpy.typing import NDArray
 from divulge.auditing import worker
 from divulge.auditing.adapters import check_generator, synthesize
 from divulge.auditing.command import Command, command_of
+from divulge.auditing.left_files import unfit, within
 from divulge.auditing.pool import Training
 from divulge.auditing.processes import GROUPS, Ended, Processes
 from divulge.auditing.source import Source
 from divulge.core.errors import DivulgeError, SettingError
+from divulge.core.memory import most_read
+from divulge.report.formatting import several
 from divulge.tables.frames import Table, table_of
 from divulge.tables.readers import read
 
@@ -32,6 +35,8 @@ _HERE = (
     "trainings run in this process, one at a time, without a limit of time, and one that ends the process ends the "
     "audit"
 )
+_LEAST_LEFT, _TIMES = 1 << 28, 100  # bytes of a synthetic table: at least, and for each of its training table
+_LARGEST_TOLD = 1 << 16  # bytes
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
@@ -125,19 +130,25 @@ class _ByCommand:
         places = {"train": str(train), "synthetic": str(synthetic), "seed": str(given.seed), "rows": str(given.rows)}
         environment = {**self.environment, "DIVULGE_SEED": str(given.seed), "TMPDIR": str(given.folder)}
         ended = self.processes.run(self.command.filled(places), given.log, environment, given.limit)
-        return _read(ended, synthetic, source.pool.missing)
+        most = max(_LEAST_LEFT, _TIMES * train.stat().st_size * max(1, given.rows // len(given.training.rows)))
+        return _read(ended, synthetic, source.pool.missing, most, given.limit)
 
 
-def _read(ended: Ended, synthetic: Path, missing: tuple[str, ...]) -> Made:
+def _read(ended: Ended, synthetic: Path, missing: tuple[str, ...], most: int, limit: float) -> Made:
     """Return the table that a command wrote."""
     if ended.why:
         return Made(ended.seconds, why=ended.why)
-    if not synthetic.exists():
+    if not os.path.lexists(synthetic):
         return Made(ended.seconds, why="ended well and wrote no file at {synthetic}")
+    if why := unfit(synthetic, most):
+        return Made(ended.seconds, why=f"left {why} at {{synthetic}}")
+    found: Table | None
     try:
-        return Made(ended.seconds, read(synthetic, role="synthetic", missing=missing))
+        found = within(limit, lambda: read(synthetic, role="synthetic", missing=missing))
     except DivulgeError as error:
         return Made(ended.seconds, why=f"wrote a file that is no table: {error}")
+    why = "" if found is not None else f"wrote a file that was not read within {several(round(limit), 'second')}"
+    return Made(ended.seconds, found, why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +165,17 @@ class _ByWorker:
         words = [sys.executable, "-m", worker.__name__, str(given.folder)]
         environment = {**self.environment, "DIVULGE_SEED": str(given.seed), "TMPDIR": str(given.folder)}
         ended = self.processes.run(words, given.log, environment, given.limit)
-        told = given.folder / worker.TOLD
-        if told.exists():
-            return Made(ended.seconds, why=told.read_text(encoding="utf-8"))
-        if ended.why:
-            return Made(ended.seconds, why=ended.why)
-        made = io.BytesIO((given.folder / worker.ARROW).read_bytes())  # the folder is removed: nothing may be mapped
-        return Made(ended.seconds, table_of(pl.read_ipc(made), "synthetic"))
+        told, arrow = given.folder / worker.TOLD, given.folder / worker.ARROW
+        if ended.why and not unfit(told, _LARGEST_TOLD):
+            return Made(ended.seconds, why=told.read_text(encoding="utf-8", errors="replace"))
+        why = ended.why or unfit(arrow, max(_LEAST_LEFT, most_read() or sys.maxsize))
+        if why:
+            return Made(ended.seconds, why=why if ended.why else f"left {why} in place of its table")
+        try:
+            made = io.BytesIO(arrow.read_bytes())  # the folder is removed: nothing may be mapped
+            return Made(ended.seconds, table_of(pl.read_ipc(made), "synthetic"))
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            return Made(ended.seconds, why="left no table that can be read")
 
 
 @dataclass(frozen=True, slots=True)

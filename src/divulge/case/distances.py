@@ -36,6 +36,7 @@ Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
 _PART = 500_000  # rows that are hashed at once
 _OF_NEAREST = tuple(f.name for f in fields(Nearest))
+_PADDED = 1000  # neighbours that any reference may be asked for
 
 
 def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[tuple[str, ...], list[str]]:
@@ -392,7 +393,7 @@ def nearest(
     queries, reference
         Frames of any kind that divulge reads; columns are matched by name.
     k
-        Neighbours of each query.
+        Neighbours of each query: at most as many as the reference has rows, or 1,000.
     ranges_from
         A frame whose smallest and largest values fix the ranges; None pools both tables. Distances of several searches
         are comparable only with the same `ranges_from`.
@@ -417,7 +418,8 @@ def nearest(
     Raises
     ------
     DivulgeError
-        A table cannot be read, k is below 1, the tables have no column in common, or a column is unknown.
+        A table cannot be read, k is below 1 or far above the rows of the reference, no column is common, or
+        a column is unknown.
 
     Examples
     --------
@@ -449,6 +451,7 @@ def nearest(
     else:
         tables[0] = collect(tables[0])
     case = build_case(*tables, schema=schema, missing=missing, asked=asked)
+    check_neighbours(k, tables[0].n_rows)
     used, _ = distance_columns(case, columns)
     if weights:
         _check_weights(weights, used)
@@ -457,6 +460,12 @@ def nearest(
     found = Distances(case, used, weights, ranges_of=given or [0, 1])
     near = found.nearest("synthetic", "real", k) if spill is None else found.by_blocks("synthetic", "real", k, spill)
     return Neighbours(near.distances, near.rows, near.n_ties)
+
+
+def check_neighbours(k: int, n_rows: int) -> None:
+    """Raise a `SettingError` where many more neighbours are asked for than there are rows: all would be padding."""
+    if k > max(n_rows, _PADDED):
+        raise SettingError(f"k: {k:,} is above the {n_rows:,} rows of the reference. hint: at most as many.")
 
 
 def check_count(name: str, value: object) -> None:

@@ -25,6 +25,7 @@ from divulge.cli import (
     split,
     tables,
 )
+from divulge.cli.own_messages import own_messages
 from divulge.cli.root import cli
 from divulge.cli.termination import STATUS, terminable, was_terminated
 from divulge.core.errors import DivulgeError, shortened
@@ -38,7 +39,7 @@ __all__ = [
 
 def main() -> None:
     """Run the command line; a mistake in the input ends with one message and exit status 2."""
-    with terminable():
+    with own_messages(), terminable():
         _run()
 
 
@@ -63,11 +64,9 @@ def _run() -> NoReturn:
         sys.exit(0)
     except OSError as error:
         _unwritten(error)
-    except MemoryError:
-        hint = "leave columns out, or take fewer rows; `divulge plan` tells what a run needs."
-        click.echo(f"divulge: there was not enough memory. hint: {hint}", err=True)
-        sys.exit(2)
-    except Exception as error:
+    except SystemExit:
+        raise
+    except BaseException as error:  # a panic of a library in Rust is no Exception
         _unforeseen(error)
 
 
@@ -79,7 +78,13 @@ def _unwritten(error: OSError) -> NoReturn:
     sys.exit(2)
 
 
-def _unforeseen(error: Exception) -> NoReturn:
+def _unforeseen(error: BaseException) -> NoReturn:
+    from divulge.core.memory import is_of_memory
+
+    if is_of_memory(error):
+        hint = "leave columns out, or take fewer rows; `divulge plan` tells what a run needs."
+        click.echo(f"divulge: there was not enough memory. hint: {hint}", err=True)
+        sys.exit(2)
     if os.environ.get("DIVULGE_DEBUG"):
         raise error
     # a library's message may hold a data value: only the type of the error is shown

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import FILE, FOLDER, names
+from divulge.cli.options import FILE, FOLDER, beyond_option, names, views_option
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, check_place, printed, progress_shown, say, say_nothing
 from divulge.core.errors import SettingError
@@ -115,6 +115,8 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
     metavar="CODES",
     help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values beside numbers, too.",
 )
+@views_option
+@beyond_option("the table is", passed_on=False)
 @click.option(
     "--out",
     type=FOLDER,

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import FILE, FOLDER, PEOPLE, check_path, engine_option, names, spill_option, table_options
+from divulge.cli.options import (
+    FILE,
+    FOLDER,
+    PEOPLE,
+    beyond_option,
+    check_path,
+    engine_option,
+    names,
+    spill_option,
+    table_options,
+)
 from divulge.cli.root import cli
 from divulge.cli.show import (
     as_text,
@@ -99,7 +109,7 @@ _PASSED_ON = (
     metavar="N",
     help="Number of threads; the results do not depend on it.  [default: all cores]",
 )
-@click.option("--beyond-memory", is_flag=True, help="Begin although the comparison is not expected to fit into memory.")
+@beyond_option("the comparison is")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **options: Any) -> None:  # fmt: skip
     """Attack the people of REAL through each CANDIDATE, and rank the candidates by risk, beside their utility.

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from divulge.cli.options import FILE, engine_option, names, table_options
+from divulge.cli.options import FILE, beyond_option, engine_option, names, table_options
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, progress_shown, say
 from divulge.core.errors import SettingError
@@ -75,7 +75,7 @@ __all__ = ["fidelity"]
 @click.option("--html", "html_file", type=FILE, metavar="FILE", help="File for the results as one offline page.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
-@click.option("--beyond-memory", is_flag=True, help="Begin although the measures are not expected to fit into memory.")
+@beyond_option("the measures are")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no results.")
 def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> None:
     """Measure how much of REAL the table SYNTHETIC keeps, beside what a fresh sample of the same people would keep.

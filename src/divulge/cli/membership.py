@@ -9,7 +9,7 @@ from typing import Any
 import click
 from msgspec import to_builtins
 
-from divulge.cli.options import FILE, names
+from divulge.cli.options import FILE, beyond_option, names, views_option
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, printed, progress_shown
 from divulge.core.errors import SettingError
@@ -19,7 +19,7 @@ __all__ = ["changes", "membership"]
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of both commands."""
-    options = [
+    options: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         click.option("--columns", multiple=True, callback=names, metavar="COLUMNS",
                      help="Compare only these columns  [default: all that a distance can compare]."),
         click.option("--scores", multiple=True, callback=names, metavar="NAMES",
@@ -28,12 +28,12 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="How columns are read: TOML from `divulge schema`, or SDV metadata (JSON)."),
         click.option("--missing", multiple=True, callback=names, metavar="CODES",
                      help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values, too."),
+        views_option,
         click.option("--json", "json_file", type=FILE, metavar="FILE", help="File for all numbers; it holds no value "
                      "of the tables."),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of every random step."),
         click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals."),
-        click.option("--beyond-memory", is_flag=True,
-                     help="Begin although the scores are not expected to fit into memory."),
+        beyond_option("the scores are"),
         click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
     ]  # fmt: skip
     for option in reversed(options):

@@ -15,6 +15,7 @@ __all__ = [
     "FOLDER",
     "PEOPLE",
     "attacker_options",
+    "beyond_option",
     "check_path",
     "engine_option",
     "names",
@@ -22,6 +23,7 @@ __all__ = [
     "run_options",
     "spill_option",
     "table_options",
+    "views_option",
 ]
 
 
@@ -91,6 +93,23 @@ def _split(value: str, option: str) -> list[str]:
     return [n for n in names if n]
 
 
+def _allowed(context: click.Context, _: click.Parameter, folders: Sequence[str]) -> None:
+    """Have views read files of folders while the command runs."""
+    if folders:
+        from divulge.tables.databases import allow_files_under
+
+        allow_files_under(folders)
+        context.call_on_close(lambda: allow_files_under(()))
+
+
+def _beyond(context: click.Context, _: click.Parameter, allowed: bool) -> bool:
+    """Have files be read whatever memory they take while the command runs."""
+    from divulge.core.memory import beyond_memory
+
+    context.with_resource(beyond_memory(allowed))
+    return allowed
+
+
 def engine_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option --engine; `told` says what is counted where the tables are."""
     return click.option(
@@ -101,6 +120,26 @@ def engine_option(told: str) -> Callable[[Callable[..., Any]], Callable[..., Any
         help="duckdb and polars count Parquet files (duckdb also FILE.duckdb::TABLE) where they are, for tables that "
         f"do not fit into memory: {told}.",
     )
+
+
+def beyond_option(what: str = "", *, passed_on: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option --beyond-memory, which holds for all files that the command reads.
+
+    Parameters
+    ----------
+    what
+        Which is not expected to fit into memory.
+    passed_on
+        Whether the command has a setting of this name.
+    """
+    return click.option("--beyond-memory", is_flag=True, callback=_beyond, expose_value=passed_on,
+                        help=f"Begin although {what} not expected to fit into memory.")  # fmt: skip
+
+
+views_option = click.option(
+    "--allow-files-under", multiple=True, callback=_allowed, expose_value=False, type=FOLDER, metavar="DIR",
+    help="Folder whose files views of a DuckDB file may read.  [default: none]",
+)  # fmt: skip
 
 
 spill_option = click.option(
@@ -151,6 +190,7 @@ _TABLES: _Options = (
         metavar="CODES",
         help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values beside numbers, too.",
     ),
+    views_option,
 )
 
 _SCOPE: _Options = (
@@ -215,8 +255,7 @@ _RUN: _Options = (
     click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS",
                  help="Start no test after this many seconds; the report lists the tests left out."),
     *_ASKED,
-    click.option("--beyond-memory", is_flag=True,
-                 help="Begin although the run is not expected to fit into memory."),
+    beyond_option("the run is"),
     click.option("--resume", is_flag=True, help="Continue a run that was interrupted."),
     *_SEED,
     click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),

@@ -12,6 +12,7 @@ import click
 from divulge.cli.options import (
     FILE,
     attacker_options,
+    beyond_option,
     engine_option,
     planned_options,
     spill_option,
@@ -32,6 +33,7 @@ __all__ = ["plan"]
 @spill_option
 @table_options
 @planned_options
+@beyond_option("a table is", passed_on=False)
 @click.option(
     "--json", "json_file", type=FILE, metavar="FILE", help="File for the plan; it holds no value of the tables."
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import FILE, engine_option, names
+from divulge.cli.options import FILE, beyond_option, engine_option, names, views_option
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, printed, progress_shown, say
 from divulge.core.errors import SettingError
@@ -43,7 +43,7 @@ _UNKNOWN = (
 
 def _options(example: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return what adds the options of both commands."""
-    options = [
+    options: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = [
         click.argument("real", type=FILE),
         click.argument("synthetic", type=FILE),
         click.option("--schema", "--metadata", "schema_file", type=FILE, metavar="FILE",
@@ -54,14 +54,14 @@ def _options(example: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
                      "[default: all files]."),
         click.option("--missing", multiple=True, callback=names, metavar="CODES",
                      help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values, too."),
+        views_option,
         click.option("--json", "json_file", type=FILE, metavar="FILE",
                      help="File for the whole report; a name in .parquet takes Parquet. Both hold no value of the "
                      "tables."),
         click.option("--html", "html_file", type=FILE, metavar="FILE", help="File for the report as one offline page."),
         click.option("--fail-on", multiple=True, metavar="RULE",
                      help=f"Exit with status 1 when this rule holds: {example}."),
-        click.option("--beyond-memory", is_flag=True,
-                     help="Begin although the tables are not expected to fit into memory."),
+        beyond_option("the tables are"),
         click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary."),
     ]  # fmt: skip
 

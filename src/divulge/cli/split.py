@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import FILE, FOLDER, names
+from divulge.cli.options import FILE, FOLDER, beyond_option, names, views_option
 from divulge.cli.root import cli
 from divulge.core.errors import SettingError
 
@@ -55,6 +55,8 @@ _SHOWN = 20  # strata
     metavar="CODES",
     help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values beside numbers, too.",
 )
+@views_option
+@beyond_option("the table is", passed_on=False)
 @click.option("--force", is_flag=True, help="Overwrite tables that exist already.")
 @click.option(
     "--pairs",

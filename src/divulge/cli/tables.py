@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from divulge.cli.options import FILE, names, table_options
+from divulge.cli.options import FILE, beyond_option, names, table_options
 from divulge.cli.root import cli
 from divulge.core.errors import SettingError
 
@@ -24,6 +24,7 @@ __all__ = ["schema"]
     "has the keys, relations and sequences that they suggest.",
 )
 @table_options
+@beyond_option("a table is", passed_on=False)
 def schema(
     table: str | None,
     tables: list[str],

@@ -21,7 +21,16 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]  # no file locks there
 
-__all__ = ["check_target", "check_writable", "open_regular", "replaced", "replacing", "why_not", "written"]
+__all__ = [
+    "check_target",
+    "check_writable",
+    "new_folder",
+    "open_regular",
+    "replaced",
+    "replacing",
+    "why_not",
+    "written",
+]
 
 _OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OWN
@@ -33,7 +42,9 @@ _TRIES = 5
 
 
 @contextmanager
-def replacing(path: str | Path, *, mode: int | None = None, suffix: str = _SUFFIX) -> Iterator[BinaryIO]:
+def replacing(
+    path: str | Path, *, mode: int | None = None, private: bool = False, suffix: str = _SUFFIX
+) -> Iterator[BinaryIO]:
     """Open a new file that takes the place of `path` when the block ends, and is removed when the block fails.
 
     Parameters
@@ -42,6 +53,8 @@ def replacing(path: str | Path, *, mode: int | None = None, suffix: str = _SUFFI
         Where the file shall stand. A link there is replaced, not followed.
     mode
         Permissions of the file. None keeps those of the file that is replaced, or takes what the umask allows.
+    private
+        Whether nobody but the owner may read a new file, whatever the umask allows.
     suffix
         End of the temporary name.
 
@@ -54,7 +67,8 @@ def replacing(path: str | Path, *, mode: int | None = None, suffix: str = _SUFFI
     """
     path = Path(path)
     check_target(path)
-    temporary, handle = _opened(path, 0o666 if mode is None else mode, suffix)
+    usual = 0o600 if private else 0o666
+    temporary, handle = _opened(path, usual if mode is None else mode, suffix)
     try:
         with os.fdopen(handle, "wb") as file:
             if mode is None:
@@ -72,7 +86,9 @@ def replacing(path: str | Path, *, mode: int | None = None, suffix: str = _SUFFI
     _sweep(path, suffix)
 
 
-def replaced(path: str | Path, content: bytes, *, mode: int | None = None, suffix: str = _SUFFIX) -> None:
+def replaced(
+    path: str | Path, content: bytes, *, mode: int | None = None, private: bool = False, suffix: str = _SUFFIX
+) -> None:
     """Write content to a file as `replacing` does.
 
     Examples
@@ -83,7 +99,7 @@ def replaced(path: str | Path, content: bytes, *, mode: int | None = None, suffi
     ...     print(*(p.name for p in Path(folder).iterdir()))
     a.txt
     """
-    with replacing(path, mode=mode, suffix=suffix) as file:
+    with replacing(path, mode=mode, private=private, suffix=suffix) as file:
         file.write(content)
 
 
@@ -92,6 +108,21 @@ def written(text: str, path: str | Path | None) -> str:
     if path is not None:
         replaced(path, text.encode())
     return text
+
+
+def new_folder(folder: str | Path, *, private: bool) -> Path:
+    """Return a folder, made if it is missing; a private one only its owner can open. One that is there stays as it is.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     oct(new_folder(Path(folder) / "report", private=True).stat().st_mode & 0o777)
+    '0o700'
+    """
+    folder = Path(folder)
+    folder.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
+    return folder
 
 
 def check_target(path: Path) -> None:

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+import errno
+import functools
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, ParamSpec, TypeVar
 
-__all__ = ["CGROUPS", "PROC", "Room", "in_bytes", "room_left"]
+__all__ = [
+    "CGROUPS",
+    "PROC",
+    "Room",
+    "beyond_memory",
+    "in_bytes",
+    "is_of_memory",
+    "most_read",
+    "read_as_told",
+    "room_left",
+]
 
 PROC = Path("/proc")
 CGROUPS = Path("/sys/fs/cgroup")
 _UNLIMITED = 1 << 60  # control groups of the first version write a limit near 2**63 where there is none
 _UNITS = ((10**9, "GB"), (10**6, "MB"))
+
+_TOLD = re.compile(
+    r"failed to map segment|cannot allocate memory|memory allocation|out of memory|can't (?:start new|allocate)", re.I
+)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_LEAST = 1 << 28  # bytes that any file may take
+_beyond: ContextVar[bool] = ContextVar("divulge_beyond_memory", default=False)
 
 
 class Room(NamedTuple):
@@ -50,6 +72,49 @@ def room_left(proc: Path = PROC, cgroups: Path = CGROUPS, unused: int = 0) -> Ro
     return Room(max(0, free), used, why)
 
 
+@contextmanager
+def beyond_memory(allowed: bool = True) -> Iterator[None]:
+    """Have files be read meanwhile whatever memory they take, if this is allowed."""
+    token = _beyond.set(allowed or _beyond.get())
+    try:
+        yield
+    finally:
+        _beyond.reset(token)
+
+
+def read_as_told(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Return a function that reads files whatever memory they take where its `beyond_memory` is true."""
+
+    @functools.wraps(function)
+    def called(*args: _P.args, **settings: _P.kwargs) -> _T:
+        with beyond_memory(bool(settings.get("beyond_memory"))):
+            return function(*args, **settings)
+
+    return called
+
+
+def most_read() -> int | None:
+    """Return how many bytes a file may take: half of the memory that is free; None where nothing limits it."""
+    there = None if _beyond.get() else room_left()
+    return None if there is None else max(_LEAST, there.free // 2)
+
+
+def is_of_memory(error: BaseException) -> bool:
+    """Return whether an error says that there is no memory: libraries tell it in several ways.
+
+    Where hardly any is left, an error that says nothing counts, too.
+
+    Examples
+    --------
+    >>> is_of_memory(ImportError("a.so: failed to map segment from shared object")), is_of_memory(KeyError("a"))
+    (True, False)
+    """
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM or _TOLD.search(str(error)):
+        return True
+    silent = isinstance(error, SystemError) or type(error).__name__ == "PanicException"
+    return silent and (there := room_left()) is not None and there.free < _LEAST
+
+
 def in_bytes(n: float) -> str:
     """Return a number of bytes in words, two digits.
 
@@ -64,9 +129,10 @@ def in_bytes(n: float) -> str:
 
 def _of_process(used: int, mapped: int, unused: int) -> Iterator[tuple[int, str]]:
     """Yield what the limits on address space and on data leave, less what is mapped and never used."""
-    if sys.platform == "win32":
+    try:
+        import resource
+    except ImportError:  # Windows has none, and without memory it cannot be loaded
         return
-    import resource
 
     for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
         limit = resource.getrlimit(kind)[0]

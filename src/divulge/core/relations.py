@@ -9,6 +9,7 @@ from typing import Any
 
 from divulge.core.errors import SettingError
 from divulge.core.limits import Rule, rules_from
+from divulge.core.result import escaped
 from divulge.core.schema import Column, Schema, column_from, no_such, schema_from_sdv
 
 __all__ = ["Relation", "RelationalSchema", "relational_from_sdv", "relational_from_toml"]
@@ -104,7 +105,8 @@ class RelationalSchema:
 
         bodies = {name: {"column": schema.columns_as_entries()} for name, schema in self.tables.items()}
         rules = {"rule": [rule.entries() for rule in self.rules]} if self.rules else {}
-        return "\n".join([*(r.to_toml() for r in self.relations), tomli_w.dumps({"table": bodies, **rules})])
+        relations = [r.to_toml() for r in self.relations]
+        return escaped("\n".join([*relations, tomli_w.dumps({"table": bodies, **rules})]))
 
 
 def _told(relation: Relation) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "Risk",
     "Value",
     "Verdict",
+    "escaped",
     "identity",
     "is_compared",
     "jsonable",
@@ -285,6 +286,21 @@ def tidy(text: object) -> str:
     True
     """
     return "".join(c if c.isprintable() or c in _JOINERS else "\ufffd" for c in str(text))
+
+
+def escaped(toml: str) -> str:
+    r"""Return TOML with control and direction characters as escapes, so that a terminal shows what a name holds.
+
+    Examples
+    --------
+    >>> print(escaped('["a\u202eb"]\n'), end="")
+    ["a\u202Eb"]
+    """
+    return "".join(c if c.isprintable() or c in f"\n{_JOINERS}" else _escape(c) for c in toml)
+
+
+def _escape(sign: str) -> str:
+    return f"\\u{ord(sign):04X}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08X}"
 
 
 BY_CHANCE = ("rows a few places apart", "rows in random order")

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.limits import LIMITS, NO_LIMITS, Limits, Rule, limits_from, rules_from
+from divulge.core.result import escaped
 from divulge.core.threat_model import NOT_STATED, TABLES, Threat, template, threat_from
 
 __all__ = [
@@ -254,7 +255,8 @@ class Schema:
         import tomli_w
 
         rules = {"rule": [rule.entries() for rule in self.rules]} if self.rules else {}
-        return tomli_w.dumps({"columns": self.columns_as_entries(), **rules}) + _READING + template(self.threat)
+        columns = escaped(tomli_w.dumps({"columns": self.columns_as_entries(), **rules}))
+        return columns + _READING + template(self.threat)
 
     def columns_as_entries(self) -> dict[str, dict[str, Any]]:
         """Return what the TOML says of each column."""

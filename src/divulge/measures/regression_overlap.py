@@ -138,7 +138,7 @@ def regression_overlap(case: Case, *, targets: Sequence[str] | None = None) -> t
 def _statsmodels() -> Any:
     try:
         from statsmodels import api  # type: ignore[import-untyped] # it has no types
-    except ImportError:
+    except ModuleNotFoundError:
         return None
     return api
 

@@ -11,7 +11,7 @@ from divulge.core.result import tidy
 from divulge.measures.catalogue import all_measures
 from divulge.measures.result import FidelityResult, name_of
 from divulge.release import rules
-from divulge.release.rules import KEPT, Judged, against, read_rule, unfinished
+from divulge.release.rules import KEPT, LONGEST, Judged, against, read_rule, unfinished
 from divulge.report.model import Assessment
 
 __all__ = ["FidelityRule", "fidelity_rule", "in_words", "judge_rule", "parse_rule"]
@@ -69,7 +69,7 @@ def fidelity_rule(rule: str, source: str = "--fail-on") -> FidelityRule | None:
     True
     """
     known = [m.name for m in all_measures()]
-    said = _WORD.fullmatch(rule)
+    said = _WORD.fullmatch(rule) if len(rule) <= LONGEST else None
     found = read_rule(rule, _FIELDS)
     if said is None and (found is None or (found[2] != "ruler" and found[0] not in known)):
         return None

@@ -14,8 +14,8 @@ from divulge.report import formatting
 from divulge.report.model import Assessment, ResultRecord
 
 __all__ = [
-    "BROKEN", "KEPT", "Judged", "against", "breaches", "in_words", "judge_rule", "judge_score", "named", "of_all",
-    "parse_rule", "parse_score_rule", "read_rule", "unfinished",
+    "BROKEN", "KEPT", "LONGEST", "Judged", "against", "breaches", "in_words", "judge_rule", "judge_score", "named",
+    "of_all", "parse_rule", "parse_score_rule", "read_rule", "unfinished",
 ]  # fmt: skip
 
 _RULE = re.compile(r"\s*([a-z_]+)(?:\[([^\[\]]+)\])?\.([a-z_]+)\s*(>=|>|<=|<)\s*(-?\d*\.?\d+(?:[eE]-?\d+)?)\s*")
@@ -32,6 +32,8 @@ _NAMES = {
     "value": "risk",
     "score": "score",
 }
+LONGEST = 1000
+"""Characters of a rule: a regular expression takes time that grows faster than its text."""
 KEPT = {">": "at most", ">=": "below", "<": "at least", "<=": "above"}
 _LISTED = 3  # attacks of which it is said what was left out
 BROKEN = {">": "above", ">=": "not below", "<": "below", "<=": "not above"}
@@ -56,7 +58,7 @@ def read_rule(rule: str, fields: Iterable[str]) -> tuple[str, str, str, str, flo
     >>> read_rule("cap[zero].high > 0.05", ["high"])
     ('cap', 'zero', 'high', '>', 0.05)
     """
-    match = _RULE.fullmatch(rule)
+    match = _RULE.fullmatch(rule) if len(rule) <= LONGEST else None
     if not match or match[3] not in fields or not isfinite(float(match[5])):
         return None
     return match[1], (match[2] or "").strip(), match[3], match[4], float(match[5])

@@ -17,7 +17,7 @@ import polars as pl
 
 from divulge.attacks.checks import SHOWN
 from divulge.case.preconditions import CRITICAL
-from divulge.core.atomic_write import replaced, replacing, written
+from divulge.core.atomic_write import new_folder, replaced, replacing, written
 from divulge.core.errors import SettingError
 from divulge.core.result import Result, jsonable
 from divulge.report.content import (
@@ -205,12 +205,13 @@ class Report:
         folder = Path(folder)
         if why := other_edition(folder, self.assessment.edition):
             raise SettingError(f"the folder holds {why}. hint: name another folder.")
-        folder.mkdir(parents=True, exist_ok=True)
+        private = self.assessment.edition != "external"
+        new_folder(folder, private=private)
         for name, text in _DOCUMENTS.items():
             if only is None or name in only:
-                replaced(folder / name, text(self).encode())
+                replaced(folder / name, text(self).encode(), private=private)
         if self.record_frame is not None and (only is None or RECORDS in only):
-            with replacing(folder / RECORDS) as file:
+            with replacing(folder / RECORDS, mode=0o600) as file:
                 write_parquet(self.record_frame, file)
         return folder
 

@@ -26,7 +26,27 @@ def fault(data: Any) -> str:
     >>> fault({"format": "divulge-assessment/1"})
     '$: a field is absent'
     """
-    return fault_of(data, Assessment)
+    return fault_of(data, Assessment) or _unequal(data)
+
+
+_AXES = (
+    "at_least", "class size", "distance at most", "diversity at most", "fpr", "presence at most", "recall", "share",
+    "synthetic tables",
+)  # fmt: skip
+"""Curves that say where the other ones were taken."""
+
+
+def _unequal(data: Any) -> str:
+    """Return where the curves of a result have places without a number; "" if nowhere."""
+    for i, result in enumerate(data["results"]):
+        lengths: dict[str, set[int]] = {}
+        for name, values in result["curves"].items():
+            of = "tables" if name.startswith("by tables") or name == "synthetic tables" else name.partition(", ")[2]
+            if values or name in _AXES:  # a side of which nobody is reached has none
+                lengths.setdefault(of, set()).add(len(values))
+        if any(len(found) > 1 for found in lengths.values()):
+            return f"$.results[{i}].curves: of different lengths"
+    return ""
 
 
 def fault_of(data: Any, struct: Any) -> str:

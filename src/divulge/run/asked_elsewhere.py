@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from divulge.attacks import CATALOGUE
@@ -19,7 +20,7 @@ from divulge.run.plan import Plan
 from divulge.run.resumed import as_before
 from divulge.run.searched_bytes import BYTES_OF_A_VALUE, bytes_of_nearest, bytes_to_search, too_much
 from divulge.tables.counting import BY_ROWS, COUNTING
-from divulge.tables.engines import spill_into
+from divulge.tables.engines import spilling_into
 from divulge.tables.frames import Table
 
 __all__ = [
@@ -93,11 +94,12 @@ class Rows:
     engine: CodeFolder | None = None
     """Where engines write what does not fit into memory."""
 
-    def spill_engines(self, tables: Sequence[Table | None], options: RunOptions) -> None:
-        """Have DuckDB write what does not fit into memory to the folder that is named for this."""
-        if options.spill is not None and options.engine == "duckdb":
-            self.engine = CodeFolder(options.spill)
-            spill_into(tables, self.engine.path)
+    def spilling_engines(self, options: RunOptions) -> AbstractContextManager[None]:
+        """Have DuckDB write what does not fit into memory of tables that are opened meanwhile to the folder named."""
+        if options.spill is None or options.engine != "duckdb":
+            return nullcontext()
+        self.engine = CodeFolder(options.spill)
+        return spilling_into(self.engine.path)
 
     def search_by_blocks(self, case: Case, options: RunOptions) -> None:
         """Have the indices of a case written to a private folder and searched block by block, if one is named.

@@ -23,6 +23,7 @@ from divulge.case.case import Case, build_case
 from divulge.case.code_files import check_parent
 from divulge.case.preconditions import CRITICAL, check_all
 from divulge.core import __version__
+from divulge.core.memory import read_as_told
 from divulge.core.result import Result
 from divulge.core.schema import Schema, column_names
 from divulge.kernels.runtime import ABSENT, note_on_loops
@@ -63,6 +64,7 @@ __all__ = ["assess", "assess_with"]
 _CONTROL = "positive control"
 
 
+@read_as_told
 def assess(
     real: Any,
     synthetic: Any,
@@ -332,11 +334,11 @@ class _Assessing:
 
     def _opened(self, real: Any, synthetic: Any, holdout: Any) -> tuple[Any, Any, Any]:
         missing, share, engine = self.reading.missing, self.options.positive_control, self.options.engine
-        real, synthetic = opened(real, "real", missing, engine), opened(synthetic, "synthetic", missing, engine)
-        holdout = None if holdout is None else opened(holdout, "holdout", missing, engine)
+        with self.rows.spilling_engines(self.options):
+            real, synthetic = opened(real, "real", missing, engine), opened(synthetic, "synthetic", missing, engine)
+            holdout = None if holdout is None else opened(holdout, "holdout", missing, engine)
         self.n_rows = sum(t.n_rows for t in (real, synthetic, holdout) if t is not None)
         check_opened(self.options, (real, synthetic, holdout))
-        self.rows.spill_engines((real, synthetic, holdout), self.options)
         if share is not None:
             check_share(share, holdout is not None, synthetic.n_rows)
         return real, synthetic, holdout

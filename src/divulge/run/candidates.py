@@ -24,6 +24,7 @@ from divulge.report.comparison.prose import findings, findings_in_words
 from divulge.report.model import Utility
 from divulge.report.order import ORDER
 from divulge.report.report import Report
+from divulge.run.asked_elsewhere import Rows
 from divulge.run.assess import assess_with
 from divulge.run.compared_people import PeopleSeen, check_same_people, people_seen
 from divulge.run.compared_tables import Candidate
@@ -95,6 +96,8 @@ class Assessment:
     utility: bool
     n_tables: int
     failed: list[dict[str, str]] = field(default_factory=list)
+    rows: Rows = field(default_factory=Rows)
+    """Where the engine of the people's tables writes what does not fit into memory."""
     people: PeopleSeen | None = None
     """The people asked; None until the first candidate is attacked."""
     drawn: DrawnRows | None = None

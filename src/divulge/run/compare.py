@@ -19,6 +19,7 @@ from divulge.case.code_files import check_parent
 from divulge.case.preconditions import CRITICAL
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SizeError
+from divulge.core.memory import read_as_told
 from divulge.core.result import number
 from divulge.core.schema import Schema, column_names
 from divulge.report.comparison.model import CandidateFidelity, FidelityPair
@@ -26,6 +27,7 @@ from divulge.report.comparison.prose import STANDING, Placed, apart_in_words, or
 from divulge.report.comparison.report import ComparisonReport
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
 from divulge.report.report import Report
+from divulge.run.asked_elsewhere import Rows
 from divulge.run.candidates import (
     Assessed,
     Assessment,
@@ -51,6 +53,7 @@ __all__ = ["compare"]
 Progress = Callable[[str, int, int], None]
 
 
+@read_as_told
 @memory_told()
 def compare(
     real: Any,
@@ -186,7 +189,9 @@ def _prepared(
         real, holdout = here(real, "real"), here(holdout, "holdout")
         if not options.beyond_memory:
             check_comparison(real, [table for _, table in given], holdout, attacker, reading, options)
-    people = [opened(t, role, missing, engine) for t, role in ((real, "real"), (holdout, "holdout")) if t is not None]
+    rows, given_people = Rows(), [(t, role) for t, role in ((real, "real"), (holdout, "holdout")) if t is not None]
+    with rows.spilling_engines(options):
+        people = [opened(t, role, missing, engine) for t, role in given_people]
     sampled = elsewhere or options.sample is not None
     found = same_columns(
         people, given, missing, reading.ignore, engine=engine, asked_again=elsewhere, sampled=sampled
@@ -198,7 +203,7 @@ def _prepared(
     if sampled:
         reading = replace(reading, ignore=tuple(c for c in reading.ignore if c not in found.away))
     run = Assessment(
-        real, holdout, attacker, reading, options, utility and not elsewhere, len(found.tables), found.failed
+        real, holdout, attacker, reading, options, utility and not elsewhere, len(found.tables), found.failed, rows
     )  # fmt: skip
     counted = [COUNTED, EXACT_ALONE, *[NO_UTILITY] * utility] if elsewhere else []
     return run, found.tables, [*found.notes, *notes, *counted]

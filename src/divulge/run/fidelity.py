@@ -9,6 +9,7 @@ from typing import Any
 from divulge.case.case import Case, build_case
 from divulge.case.comparable.overlap import overlap
 from divulge.core.errors import SettingError
+from divulge.core.memory import read_as_told
 from divulge.core.relations import RelationalSchema
 from divulge.core.schema import Schema, check_columns, column_names
 from divulge.measures.blocks import columns_left_out
@@ -35,6 +36,7 @@ _NOT_LOOKED_FOR = "people who are in the real table and in the holdout were not 
 Progress = Callable[[str, int, int], None]
 
 
+@read_as_told
 @memory_told()
 def fidelity(
     real: Any,

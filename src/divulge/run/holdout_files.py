@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from divulge.core.atomic_write import check_writable, replacing, why_not
+from divulge.core.atomic_write import check_writable, new_folder, replacing, why_not
 from divulge.core.errors import SettingError
 from divulge.run.holdout_split import Division, split_rows
 from divulge.tables.excel_files import EXCEL, sheet_in
@@ -61,8 +61,8 @@ def split_file(
         typed=source.typed,
     )  # fmt: skip
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with replacing(targets[0]) as first, replacing(targets[1]) as second:
+        new_folder(folder, private=True)
+        with replacing(targets[0], private=True) as first, replacing(targets[1], private=True) as second:
             for file, rows in ((first, found.real), (second, found.holdout)):
                 source.write(file, suffix, rows)
     except OSError as error:

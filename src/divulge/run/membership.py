@@ -16,6 +16,7 @@ from divulge.attacks.registry import made_alone
 from divulge.case.case import build_case
 from divulge.case.comparable.check import Check, numbers
 from divulge.case.preconditions import check_all
+from divulge.core.memory import read_as_told
 from divulge.core.result import Result
 from divulge.core.schema import Schema
 from divulge.run.fitting import check_membership, here
@@ -35,6 +36,7 @@ _TOO_LARGE = """\
 
 
 @functools.wraps(attack)
+@read_as_told
 def _membership(real: Any, synthetic: Any, *, holdout: Any = None, beyond_memory: bool = False, **settings: Any) -> Any:
     if beyond_memory or settings.get("engine") in COUNTING:  # an engine reads nothing, and the attack says so
         return attack(real, synthetic, holdout=holdout, **settings)
@@ -56,6 +58,7 @@ def _documented(door: Any) -> Any:
 membership = _documented(_membership)
 
 
+@read_as_told
 def changes(
     real_before: Any,
     synthetic_before: Any,

@@ -214,7 +214,7 @@ def objects_of(values: NDArray[Any]) -> NDArray[Any]:
         return values.astype(object)
     try:
         import pandas as pd
-    except ImportError:
+    except ModuleNotFoundError:
         return values.astype(f"{values.dtype.kind}8[us]").astype(object)
     return np.array(pd.Series(values).astype(object), dtype=object)
 

@@ -48,7 +48,7 @@ def compute_metrics(
     """
     try:
         import pandas as pd
-    except ImportError as error:  # pragma: no cover # the tests have pandas
+    except ModuleNotFoundError as error:  # pragma: no cover # the tests have pandas
         raise SettingError("compute_metrics: gives a pandas frame. hint: pip install pandas.") from error
     if metadata is not None:
         kwargs["metadata"] = metadata

@@ -88,7 +88,7 @@ def download_demo(modality: str, dataset_name: str | None = None) -> tuple[Any, 
 def _frame(table: Table) -> Any:
     try:
         import pandas as pd
-    except ImportError as error:  # pragma: no cover # the tests have pandas
+    except ModuleNotFoundError as error:  # pragma: no cover # the tests have pandas
         raise SettingError("The demos are pandas frames. hint: pip install pandas.") from error
     return pd.DataFrame(table)
 

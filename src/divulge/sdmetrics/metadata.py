@@ -149,7 +149,7 @@ def as_datetimes(name: Hashable, column: Column, entry: Mapping[str, Any]) -> Co
         )
     try:
         import pandas as pd
-    except ImportError as error:  # pragma: no cover # the tests have pandas
+    except ModuleNotFoundError as error:  # pragma: no cover # the tests have pandas
         raise ValueError(
             f"Datetime column '{name}' is text; reading it needs pandas. hint: pip install pandas."
         ) from error

@@ -73,7 +73,7 @@ class Plot(Figure):
         try:
             from IPython import get_ipython
             from IPython.display import display
-        except ImportError:
+        except ModuleNotFoundError:
             get_ipython = None
         if get_ipython is None or get_ipython() is None:
             raise RuntimeError("There is no notebook to show the plot in. hint: .save('plot.svg') writes it.")

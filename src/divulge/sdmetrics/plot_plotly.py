@@ -34,7 +34,7 @@ def plotly_figure(picture: Picture) -> Any:
     """
     try:
         import plotly.graph_objects as go
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("backend='plotly' draws with plotly. hint: pip install 'divulge[plots]'") from None
     figure = _figure(picture, go)
     notes = "<br>".join(_safe(n, 300) for n in picture.notes)

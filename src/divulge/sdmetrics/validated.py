@@ -34,7 +34,7 @@ def _as_pandas(given: Any, frame: Frame) -> Any:
     """Return a copy of a pandas frame in which columns that were parsed are dates; of other frames a pandas frame."""
     try:
         import pandas as pd
-    except ImportError as error:  # pragma: no cover # the tests have pandas
+    except ModuleNotFoundError as error:  # pragma: no cover # the tests have pandas
         raise SettingError("A metric of one's own gets pandas frames. hint: pip install pandas.") from error
     if not isinstance(given, pd.DataFrame):
         return pd.DataFrame({name: _values(column) for name, column in frame.columns.items()})

@@ -148,6 +148,15 @@ class Claims:
     """Chance of at least so many members above the k-th stranger if labels are exchangeable; 1 if k is 0."""
 
     @property
+    def difference(self) -> Interval:
+        """TPR less the observed share of strangers, with the limits of TPR - fpr, widened to hold it; nan if k is 0.
+
+        The observed share k / n_C is within 1 / n_C of fpr.
+        """
+        value = self.tpr.value - self.k / self.n_strangers if self.k else math.nan
+        return Interval(value, min(self.tpr.low - self.fpr, value), max(self.tpr.high - self.fpr, value))
+
+    @property
     def residual(self) -> Interval:
         """(TPR - fpr) / (1 - fpr): the share of members that is copied, if copies score highest."""
         return Interval(*((x - self.fpr) / (1 - self.fpr) for x in (self.tpr.value, self.tpr.low, self.tpr.high)))

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from divulge.core.memory import room_left
-from divulge.core.private_folders import PrivateFolder
+from divulge.tables._duckdb_base import literal
 from divulge.tables._duckdb_types import handed_over
 from divulge.tables._sql_numbers import SqlNumbers, coded
 from divulge.tables.counting import PART, Codes, Edges, Ints, KeyPart, Numbers, narrowed
 from divulge.tables.interruptible import interruptible
 from divulge.tables.numeric_types import numeric_type
 
-__all__ = ["DuckdbCounts", "coded_in", "is_new", "literal", "numbers_in", "settled"]
+__all__ = ["DuckdbCounts", "coded_in", "numbers_in"]
 
 _ROWS = "divulge_rows"
 _ASKED = "divulge_asked"  # a relation that was passed, in queries about it
 _FLOATS = ("DOUBLE", "FLOAT")
-_LEAST = 2**28  # bytes of memory without which DuckDB can hardly work
-_THREAD = 2**27  # of each of its threads, about
 
 
 class DuckdbCounts:
@@ -115,11 +110,6 @@ class DuckdbCounts:
             if any(column.null_count for column in batch.columns):  # a value that the column did not have before
                 return
             yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-
-    def spill_into(self, folder: Path) -> None:
-        """Have what does not fit into memory written to a folder, unless somebody else uses the base."""
-        if _is_settled(self._base):
-            self._base.execute(f"set temp_directory={literal(str(folder))}")
 
     def _cells(self, columns: Sequence[str], codes: Sequence[Codes | Edges]) -> str:
         """Return the query of the cells, once the codes are in the base."""
@@ -223,77 +213,3 @@ def _there(types: Mapping[str, str], column: str) -> str:
     number of a column, which leave NaN out. Of `isfinite` it does not believe to know.
     """
     return f"case when isfinite({column}) or isinf({column}) then {column} end" if types[column] in _FLOATS else column
-
-
-def settled(base: Any) -> Any:
-    """Return a connection that nobody else uses, set to take part of the memory that is free, and to spill the rest.
-
-    What does not fit goes to a private folder, which is removed at the end: by default DuckDB writes beside the
-    database or into the working folder. By default it also takes four fifths of the machine's memory.
-    """
-    if not _is_settled(base):
-        base.execute(f"set temp_directory={literal(_spill())}")
-        if (most := _memory()) is not None:
-            base.execute(f"set memory_limit='{most >> 20}MiB'")
-            # a thread that has too little for its buffers fails where fewer would spill
-            threads = min(int(_setting(base, "threads")), max(1, most // _THREAD))
-            base.execute(f"set threads={threads}")
-        base.execute("set preserve_insertion_order=false")
-    return base
-
-
-def is_new(connect: Callable[..., Any], refused: type[Exception]) -> bool:
-    """Return whether nobody in this process has the base of a file open.
-
-    Whoever has it open shares all settings, and DuckDB refuses other ones than theirs.
-
-    Parameters
-    ----------
-    connect
-        Opens the base with some settings, `config`.
-    refused
-        The error where they are not those of who has it open.
-    """
-    try:
-        connect(config={"temp_directory": _spill()}).close()
-    except refused:
-        return False
-    return True
-
-
-def _is_settled(base: Any) -> bool:
-    return bool(_setting(base, "temp_directory") == _spill())
-
-
-def _setting(base: Any, name: str) -> Any:
-    return base.execute(f"select current_setting('{name}')").fetchone()[0]
-
-
-def _memory() -> int | None:
-    """Return the bytes that DuckDB may take: half of what is free, as the answers come here; None where it is unknown.
-
-    Of several bases one is asked at a time.
-    """
-    there = room_left()
-    return None if there is None else max(_LEAST, there.free // 2)
-
-
-_folders: list[PrivateFolder] = []
-"""That of this process, last."""
-
-
-def _spill() -> str:
-    if not _folders or not _folders[-1].remove.alive:  # it goes with all private folders
-        _folders.append(PrivateFolder("divulge-"))
-    return os.path.join(_folders[-1].path, "duckdb")
-
-
-def literal(text: str) -> str:
-    """Return a text as SQL writes it.
-
-    Examples
-    --------
-    >>> literal("it's")
-    "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"

@@ -15,7 +15,7 @@ from divulge.core.result import tidy
 from divulge.tables.arrow_types import intervals_of_parquet, is_rare
 from divulge.tables.canonical_values import from_arrow
 
-__all__ = ["columns_of", "parquet_types", "rare_in_file", "read_rare"]
+__all__ = ["check_arrow", "columns_of", "damaged", "parquet_types", "rare_in_file", "read_rare"]
 
 Rare = dict[str, Any]
 _INTERVAL = "interval"
@@ -115,6 +115,33 @@ def parquet_types(path: Path) -> dict[str, pl.DataType] | None:
     return {c.name: c.dtype for c in columns}
 
 
+def check_arrow(data: bytes | Path, where: str) -> None:
+    """Raise a `TableError` where an Arrow file is damaged: polars takes lengths and places in it as they stand.
+
+    It is looked at where pyarrow is there, and reads its types.
+    """
+    if find_spec("pyarrow") is None:
+        return
+    import pyarrow as pa
+
+    try:
+        with pa.BufferReader(data) if isinstance(data, bytes) else pa.memory_map(str(data)) as source:
+            stream = source.read(len(_MAGIC)) != _MAGIC
+            source.seek(0)
+            for column in (pa.ipc.open_stream if stream else pa.ipc.open_file)(source).read_all().columns:
+                # of numbers, dates and times no value is a place
+                column.validate(full=not pa.types.is_primitive(column.type))
+    except NotImplementedError:
+        return
+    except (pa.ArrowException, OSError, ValueError, KeyError):
+        raise damaged(where, "Arrow (Feather)") from None
+
+
+def damaged(where: str, kind: str) -> TableError:
+    """Return the error of a file that is not of its kind."""
+    return TableError(f"{where}: not a {kind} file, or a damaged one. hint: check the suffix, or write the file again.")
+
+
 def _reader(pa: Any, data: bytes) -> Any:
     source = pa.BufferReader(data)
     return pa.ipc.open_file(source) if data.startswith(_MAGIC) else pa.ipc.open_stream(source)
@@ -142,10 +169,7 @@ def read_rare(data: bytes, where: str, *, parquet: bool) -> pl.DataFrame:
     except (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError) as error:
         if isinstance(error, DivulgeError):
             raise
-        kind = "Parquet" if parquet else "Arrow (Feather)"
-        raise TableError(
-            f"{where}: not a {kind} file, or a damaged one. hint: check the suffix, or write the file again."
-        ) from None
+        raise damaged(where, "Parquet" if parquet else "Arrow (Feather)") from None
     return pl.DataFrame(columns)
 
 

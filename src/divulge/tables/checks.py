@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
-from divulge.core.errors import ColumnError, NoRowsError, SettingError
+from divulge.core.errors import ColumnError, NoRowsError, SettingError, TableError
 
-__all__ = ["BROKEN", "check_missing", "check_rows", "text_names"]
+__all__ = ["BROKEN", "check_is_here", "check_missing", "check_rows", "text_names"]
 
 BROKEN = "has half a character (a lone surrogate), which no file can hold."
+
+_ADDRESS = re.compile(r"(.+::)?[a-z][a-z0-9+.-]+:/", re.I | re.S)
+"""A scheme of two letters or more: "c:/" is a disk. `Path` makes one slash of two."""
+
+
+def check_is_here(path: str | PathLike[str], role: str) -> None:
+    """Raise a `TableError` where a path is an address, such as "https://..." or "s3://...": nothing is fetched.
+
+    Examples
+    --------
+    >>> check_is_here("s3://bucket/people.parquet", "real")
+    Traceback (most recent call last):
+    divulge.core.errors.TableError: real: an address, and divulge reads files of this machine alone. hint: download it; in Python pass a frame that you read from there.
+    """  # noqa: E501
+    if _ADDRESS.match(str(path)):
+        raise TableError(
+            f"{role}: an address, and divulge reads files of this machine alone. hint: download it; in Python pass a "
+            "frame that you read from there."
+        )
 
 
 def check_missing(missing: Sequence[str]) -> tuple[str, ...]:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from divulge.core.errors import FrameError, TableError
+from divulge.core.errors import TableError
 from divulge.core.result import tidy
-from divulge.tables._duckdb_counts import is_new, settled
+from divulge.tables._duckdb_base import base_of, engine_of
+from divulge.tables.engine_errors import engine_error
 
-__all__ = ["engine_of", "in_database", "relation_in", "table_in_base"]
+__all__ = ["allow_files_under", "in_database", "relation_in", "table_in_base"]
 
 _PART = re.compile(r'"(?:[^"]|"")*"|[^."]+')
 _NAMED = re.compile(r"(?P<file>.+\.(?:duckdb|ddb|db))::(?P<table>.+)", re.I | re.S)
+
+_may_read: list[Path] = []
+"""Folders whose files views of DuckDB files may read."""
+
+
+def allow_files_under(folders: Sequence[str]) -> None:
+    """Have views of DuckDB files that are opened from now on read files of these folders, and of no others."""
+    _may_read[:] = map(Path, folders)
 
 
 def in_database(path: str | PathLike[str]) -> bool:
@@ -64,11 +73,8 @@ def table_in_base(path: str | PathLike[str], role: str) -> tuple[Any, str]:
         raise TableError(f"{where}: cannot be read: {error.strerror}. hint: check the path.") from None
     if not is_there:
         raise TableError(f"{where}: no such file in {str(file.parent)!r}. hint: check the path.")
-    connect = partial(duckdb.connect, str(file), read_only=True)
     try:
-        # the settings of a base that the user has open are the user's
-        alone = is_new(connect, duckdb.ConnectionException)
-        base = settled(connect()) if alone else connect()
+        base = base_of(file, where, _may_read)
     except duckdb.Error:
         raise TableError(
             f"{where}: DuckDB cannot open it. hint: is it a DuckDB file, of a version that the installed DuckDB reads, "
@@ -76,6 +82,8 @@ def table_in_base(path: str | PathLike[str], role: str) -> tuple[Any, str]:
         ) from None
     try:
         base.execute(f"from {_quoted(table)} limit 0")
+    except duckdb.PermissionException as error:
+        raise engine_error(error, where) from None
     except duckdb.Error:
         names = [str(name) for (name,) in base.sql("select table_name from information_schema.tables").fetchall()]
         there = ", ".join(map(tidy, sorted(names)[:10])) or "no table"
@@ -83,16 +91,6 @@ def table_in_base(path: str | PathLike[str], role: str) -> tuple[Any, str]:
             f"{where}: there is no table {tidy(table)!r} that can be read. hint: it has {there}."
         ) from None
     return base, _quoted(table)
-
-
-def engine_of(where: str) -> Any:
-    """Return the module of DuckDB; a FrameError where it is not installed, or not pyarrow, in which it answers."""
-    try:
-        import duckdb
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise FrameError(f"{where}: DuckDB needs an extra. hint: pip install 'divulge[duckdb]' pyarrow.") from None
-    return duckdb
 
 
 def _quoted(name: str) -> str:

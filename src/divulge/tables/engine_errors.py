@@ -50,6 +50,12 @@ def engine_error(error: BaseException, role: str, *, in_files: bool = False) -> 
         return FrameError(f"{role}: this table needs another package. hint: pip install {error.name}")
     if isinstance(error, ImportError):  # as PySpark says it
         return FrameError(f"{role}: Spark needs an extra to hand over its answers. hint: pip install 'divulge[spark]'.")
+    if kind == "PermissionException" and "disabled by configuration" in str(error):
+        return TableError(
+            f"{role}: this table reads files or addresses besides the DuckDB file, as a view can, and they stay "
+            "closed. hint: --allow-files-under FOLDER opens the files of a folder to views; in Python pass a relation "
+            "of your own connection."
+        )
     if _REFUSING.search(kind) and _REFUSED.search(f"{kind} {error}"):
         return TableError(
             f"{role}: the engine that holds the table may not read it. hint: ask for the right to read it (SELECT), or "

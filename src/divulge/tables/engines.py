@@ -14,21 +14,22 @@ import polars as pl
 from divulge.core.errors import SettingError, TableError
 from divulge.core.private_folders import PrivateFolder
 from divulge.core.result import tidy
-from divulge.tables._duckdb_counts import DuckdbCounts, literal, settled
+from divulge.tables._duckdb_base import base_in_memory, literal, spilling_into
+from divulge.tables._duckdb_counts import DuckdbCounts
 from divulge.tables._polars_counts import PolarsCounts
 from divulge.tables._spark_counts import SparkCounts
 from divulge.tables.arrow_columns import parquet_types, rare_in_file
 from divulge.tables.checked_numbers import CheckedNumbers
 from divulge.tables.checks import check_rows, text_names
 from divulge.tables.counting import ENGINES, Codes, Counting, Edges, Ints, KeyPart, Numbers
-from divulge.tables.databases import engine_of, in_database, table_in_base
+from divulge.tables.databases import in_database, table_in_base
 from divulge.tables.engine_errors import answered, changed
 from divulge.tables.excel_files import sheet_in
 from divulge.tables.frames import Table, table_of
 from divulge.tables.many_files import in_files, in_names, is_several
 from divulge.tables.parquet import PARQUET
 
-__all__ = ["check_engine", "copied", "counted", "counted_path", "spill_into"]
+__all__ = ["check_engine", "copied", "counted", "counted_path", "spilling_into"]
 
 _T = TypeVar("_T")
 _SPARK = ("pyspark", "pyspark[connect]")  # as narwhals calls them
@@ -40,13 +41,6 @@ def check_engine(engine: Any) -> None:
     """Raise a `SettingError` unless `engine` is one of `ENGINES`."""
     if engine not in ENGINES:
         raise SettingError(f"engine: no such engine. hint: one of {', '.join(ENGINES)}.")
-
-
-def spill_into(tables: Sequence[Table | None], folder: Path) -> None:
-    """Have the engines of tables write what does not fit into memory to a folder, each to one of its own."""
-    for i, table in enumerate(tables):
-        if table is not None and isinstance(table.counting, _Unchanged):
-            table.counting.spill_into(folder / str(i))
 
 
 def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Callable[[Path], bool]) -> Table:
@@ -75,8 +69,7 @@ def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Ca
     types = _columns(files, path, role, engine)
     names = list(types)
     if engine == "duckdb":
-        base = answered(role, engine_of(role).connect)
-        made = lambda: DuckdbCounts(settled(base), _stacked(files, path), names)  # noqa: E731
+        made = lambda: DuckdbCounts(_base_of(files, role), _stacked(files, path), names)  # noqa: E731
         return _table(role, names, made, files, list(types.values()))
     return _table(role, names, lambda: PolarsCounts(_scanned(files, path), names), files)
 
@@ -118,7 +111,7 @@ def counted(native: Any, role: str, engine: str) -> Table:
         return _like(table, _table(role, table.columns, lambda: PolarsCounts(frame.lazy(), table.columns)))
 
     def registered() -> Counting:
-        base = settled(engine_of(role).connect())
+        base = base_in_memory(role)
         base.register("divulge_frame", frame.to_arrow())
         return DuckdbCounts(base, "divulge_frame", table.columns)
 
@@ -144,9 +137,8 @@ def copied(table: Table, engine: str) -> Table:
     file = folder.path / "rows.parquet"
     types = answered(table.role, lambda: native.limit(0).pl().dtypes)
     answered(table.role, lambda: native.write_parquet(str(file)))
-    base = settled(engine_of(table.role).connect())
-    made = _table(table.role, names, lambda: DuckdbCounts(base, _stacked([file], file), names), [file], types)
-    return replace(made, holds=folder)
+    made = lambda: DuckdbCounts(_base_of([file], table.role), _stacked([file], file), names)  # noqa: E731
+    return replace(_table(table.role, names, made, [file], types), holds=folder)
 
 
 def _like(read: Table, counting: Table) -> Table:
@@ -247,12 +239,6 @@ class _Unchanged:
             yield part
         self._check(n_rows)
 
-    def spill_into(self, folder: Path) -> None:
-        """Have the engine write what does not fit into memory to a folder, where it can be told."""
-        counting = self._counting
-        if isinstance(counting, DuckdbCounts):
-            self._answered(lambda: counting.spill_into(folder))
-
     def _answered(self, ask: Callable[[], _T]) -> _T:
         return answered(self._role, ask, in_files=bool(self._files))
 
@@ -300,6 +286,8 @@ def _files(path: str | PathLike[str], role: str, engine: str, is_table: Callable
                 f"engine: {role} {tidy(file.name)!r} is no Parquet file, and {engine} counts these alone. hint: "
                 f"{_MEMORY}"
             )
+        if file.exists() and not file.is_file():
+            raise TableError(f"{role}: {tidy(file.name)}: no file, and {engine} counts files. hint: name a file.")
         try:
             with open(file, "rb") as handle:
                 handle.read(1)
@@ -383,10 +371,19 @@ def _stacked(files: Sequence[Path], path: str | PathLike[str]) -> str:
     return f"({' union all '.join(queries)})"
 
 
+def _base_of(files: Sequence[Path], role: str) -> Any:
+    """Return a connection to DuckDB that reads these files alone."""
+    return base_in_memory(role, list(dict.fromkeys(f(file) for file in files for f in (_place, _as_it_is))))
+
+
 def _text_or_null(value: str | None) -> str:
     return "null::varchar" if value is None else f"{literal(value)}::varchar"
 
 
 def _as_it_is(file: Path) -> str:
     """Return the path of a file so that DuckDB does not take it for a pattern."""
-    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(file.absolute()))
+    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in _place(file))
+
+
+def _place(file: Path) -> str:
+    return str(file.absolute())

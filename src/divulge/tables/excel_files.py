@@ -16,6 +16,7 @@ import polars as pl
 from divulge.core.errors import FrameError, NoRowsError, TableError
 from divulge.core.result import tidy
 from divulge.tables.csv_files import check_names
+from divulge.tables.excel_sizes import check_excel
 from divulge.tables.table_layout import footer_in, header_row
 
 __all__ = ["EXCEL", "read_excel", "sheet_in"]
@@ -54,13 +55,16 @@ def read_excel(data: bytes, where: str, sheet: str = "") -> tuple[pl.DataFrame, 
     ------
     FrameError
         Without the package that reads Excel.
+    SizeError
+        Its cells take more than half of the free memory.
     TableError, ColumnError
         It is no Excel file, has no such sheet, the sheet is empty, or two columns have one name.
     """
     try:
         import fastexcel
-    except ImportError:
+    except ModuleNotFoundError:
         raise FrameError(f"{where}: Excel needs one more package. hint: pip install 'divulge[excel]'") from None
+    check_excel(data, where)
     try:
         with _quiet("fastexcel"):
             book = fastexcel.read_excel(data)
@@ -74,7 +78,9 @@ def _table_in(book: Any, data: bytes, where: str, sheet: str) -> tuple[pl.DataFr
     which, top = _chosen(book, names, where, sheet)
     header = header_row(top, needs_numbers=False)
     check_names(["" if cell is None else cell for cell in top[header]], where)
-    options = {"header_row": header}
+    # polars takes such names for patterns; the columns get theirs when the rest is done
+    odd = any(name and (name == "*" or (name[0] == "^" and name[-1] == "$")) for name in top[header])
+    options = {"header_row": None, "skip_rows": header + 1} if odd else {"header_row": header}
     frame = pl.read_excel(
         data, engine="calamine", sheet_name=names[which], infer_schema_length=None, drop_empty_rows=False,
         drop_empty_cols=False, raise_if_empty=False, read_options=options,
@@ -93,6 +99,9 @@ def _table_in(book: Any, data: bytes, where: str, sheet: str) -> tuple[pl.DataFr
     frame = frame.head(int(filled[-1]) + 1) if len(filled) else frame.clear()
     if footer := footer_in(frame, lambda: header + 1 + frame.height, word="row"):
         notes.append(footer)
+    if odd:
+        named = {f"column_{i}": name or f"__UNNAMED__{i}" for i, name in enumerate(top[header])}
+        frame.columns = [named.get(place, place) for place in frame.columns]
     return frame, tuple(f"{where}: {note}" for note in notes)
 
 

@@ -153,7 +153,7 @@ def collect(table: Table) -> Table:
         )
     if table.lazy is None:
         return table
-    return replace(table, frame=_run(table.lazy, table.role), lazy=None)
+    return replace(table, frame=_run(table.lazy, table.role), lazy=None, holds=None)
 
 
 def collect_some(table: Table, rows: Sequence[tuple[int, int]]) -> Table:
@@ -183,7 +183,7 @@ def collect_some(table: Table, rows: Sequence[tuple[int, int]]) -> Table:
     else:
         some = some.head(sum(n for _, n in rows))
     frame = _run(some, table.role)
-    return replace(table, frame=frame, lazy=None, n_rows=frame.height)
+    return replace(table, frame=frame, lazy=None, holds=None, n_rows=frame.height)
 
 
 def _of_pandas(series: Any, role: str) -> pl.Series:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, cast
 
 from divulge.core.errors import DivulgeError, FrameError, TableError
-from divulge.core.memory import room_left
+from divulge.core.memory import most_read
 
 __all__ = ["PACKED", "Packing", "opened_packed", "packing_of", "unpacked", "without_packing"]
 
@@ -105,17 +105,17 @@ def _zstandard(file: IO[bytes], where: str) -> IO[bytes]:
         from compression import zstd  # type: ignore[import-not-found, unused-ignore]  # Python 3.14
 
         reader = zstd.ZstdFile(file)
-    except ImportError:
+    except ModuleNotFoundError:
         try:
             import zstandard  # type: ignore[import-not-found, unused-ignore]
 
             reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        except ImportError:
+        except ModuleNotFoundError:
             try:
                 import pyarrow
 
                 reader = pyarrow.CompressedInputStream(pyarrow.PythonFile(file, mode="r"), "zstd")
-            except ImportError:
+            except ModuleNotFoundError:
                 raise FrameError(
                     f"{where}: Zstandard needs one more package. hint: pip install zstandard, or unpack the file."
                 ) from None
@@ -164,9 +164,8 @@ def unpacked(data: bytes, packing: Packing, where: str) -> bytes:
 
 def _most(size: int) -> int:
     """Return how many bytes a compressed file may unpack to: within its size's ratio, and half of the free memory."""
-    there = room_left()
-    expected = max(_LEAST, _RATIO * size)
-    return expected if there is None else min(expected, max(_LEAST, there.free // 2))
+    most, expected = most_read(), max(_LEAST, _RATIO * size)
+    return expected if most is None else min(expected, most)
 
 
 def _damaged(where: str, packing: str) -> TableError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import re
 import sys
@@ -15,18 +16,21 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
 from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
-from divulge.tables.arrow_columns import parquet_types, rare_in_file, read_rare
+from divulge.tables.arrow_columns import check_arrow, parquet_types, rare_in_file, read_rare
 from divulge.tables.calendar_bounds import bounded
 from divulge.tables.canonical_values import without_missing
+from divulge.tables.checks import check_is_here
 from divulge.tables.counting import COUNTING
 from divulge.tables.csv_files import header_of, read_csv
 from divulge.tables.databases import in_database, relation_in
 from divulge.tables.engines import check_engine, counted, counted_path
 from divulge.tables.excel_files import EXCEL, read_excel, sheet_in
+from divulge.tables.file_bytes import bytes_of, bytes_of_stream, check_fits, check_kind
 from divulge.tables.frames import Table, check_missing, collect, table_of
 from divulge.tables.json_files import JSON, read_json
 from divulge.tables.many_files import in_files, in_names, is_several, joined, with_rows
@@ -62,6 +66,7 @@ _READ = (
     "(.parquet .pq), Arrow (.arrow .feather .ipc), Excel (.xlsx .xls)"
 )
 
+_LARGEST_SCHEMA = 64  # MB
 _HEADER = 1 << 20  # bytes of a file in which its header is looked for
 
 
@@ -89,8 +94,8 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     Raises
     ------
     TableError
-        No such file, not readable, empty, broken, of an unknown kind, or lines with too many or too few fields; files
-        of different columns; no such table in the database.
+        An address, no such file, not readable, empty, broken, of an unknown kind, or lines with too many or too few
+        fields; files of different columns; no such table in the database, or a view that reads files.
     ColumnError
         Two columns of the same name.
     FrameError
@@ -98,6 +103,7 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     """
     missing = check_missing(missing)
     check_engine(engine)
+    check_is_here(path, role)
     if engine in COUNTING:
         return counted_path(path, role, engine, is_table_file)
     if in_database(path):
@@ -160,12 +166,13 @@ def content_of(path: str | PathLike[str], role: str) -> Content:
         No such file, not readable, empty, or of an unknown kind.
     """
     if str(path) == "-":
-        return Content(sys.stdin.buffer.read(), ".csv", f"{role}: standard input")
+        where = f"{role}: standard input"
+        return Content(bytes_of_stream(sys.stdin.buffer, where), ".csv", where)
     path, sheet = sheet_in(path)
     where = f"{role}: {tidy(path.name or path)}"
     suffix = checked_file(path, role)
     try:
-        return Content(path.read_bytes(), suffix, where, packing_of(path), sheet)
+        return Content(bytes_of(path, where), suffix, where, packing_of(path), sheet)
     except OSError as error:
         raise TableError(
             f"{where}: cannot be read: {error.strerror or type(error).__name__}. hint: check the path."
@@ -240,6 +247,8 @@ def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:
             return None if own is None else tuple(dict.fromkeys((*own, *in_names(first, path))))
         path = Path(path)
         suffix = path.suffix.lower()
+        if not path.is_file():  # a pipe can be read once
+            return None
         if suffix in PARQUET:
             return tuple((rare_in_file(path, parquet=True) and parquet_types(path)) or pl.read_parquet_schema(path))
         if suffix in ARROW:
@@ -313,9 +322,11 @@ def _described(
             "metadata in .json."
         )
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_at_most(path, _LARGEST_SCHEMA, name).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SettingError(f"{name}: not UTF-8. hint: save it as UTF-8.") from None
+    except DivulgeError:
+        raise
     except (OSError, ValueError) as error:  # a ValueError is a path that no file can have
         raise SettingError(f"{name}: cannot be read: {_why(error)}. hint: check the path.") from None
     try:
@@ -359,6 +370,7 @@ def _check_file(path: Path, where: str) -> None:
         raise TableError(f"{where}: no such file in {str(path.parent)!r}. hint: check the path.")
     if path.is_dir():
         raise TableError(f"{where}: this is a folder. hint: name one file: {_READ}.")
+    check_kind(path, where)
     if path.is_file() and path.stat().st_size == 0:
         raise TableError(f"{where}: the file is empty (0 bytes). hint: check how it was written.")
 
@@ -373,6 +385,9 @@ def _columnar(data: bytes, suffix: str, where: str) -> pl.DataFrame:
     if suffix in ARROW:
         # a file starts with its magic word, a stream does not
         kind, read_it = "Arrow (Feather)", pl.read_ipc if data.startswith(b"ARROW1") else pl.read_ipc_stream
+    if suffix in ARROW:
+        check_arrow(data, where)
+    check_fits(_decoded(data, suffix), where)
     try:
         return read_it(data)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
@@ -382,3 +397,17 @@ def _columnar(data: bytes, suffix: str, where: str) -> pl.DataFrame:
             f"{where}: not a {kind} file, a damaged one, or one with columns of a rare type. hint: check the suffix, "
             "write the file again, or pip install pyarrow, which reads rare types."
         ) from None
+
+
+def _decoded(data: bytes, suffix: str) -> int:
+    """Return how many bytes the rows of a Parquet or an Arrow file take at least; 0 where reading says what is wrong.
+
+    A column of equal values takes nothing in such a file.
+    """
+    try:
+        lazy = (pl.scan_parquet if suffix in PARQUET else pl.scan_ipc)(io.BytesIO(data))
+        widths = (pl.Series([None] * 64, dtype=kind).estimated_size() / 64 for kind in lazy.collect_schema().values())
+        n_rows = int(lazy.select(pl.len()).collect().item())
+        return round(n_rows * sum(map(float, widths)))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, TypeError, ValueError):
+        return 0

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import DivulgeError
 from divulge.core.result import tidy
-from divulge.tables.arrow_columns import rare_in_file
+from divulge.tables.arrow_columns import check_arrow, damaged, rare_in_file
+from divulge.tables.checks import check_is_here
 from divulge.tables.databases import in_database
 from divulge.tables.frames import Table, check_missing, collect_some, table_of
 from divulge.tables.many_files import in_files, is_several, joined, with_rows
@@ -71,7 +72,7 @@ class TableSize:
 def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | None:
     """Return the size of a table that is passed as a frame of any kind, or as the path of a file.
 
-    None for standard input, which can be read once only.
+    None for standard input and for a pipe, which can be read once only.
 
     Parameters
     ----------
@@ -99,8 +100,9 @@ def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | N
     if not isinstance(table, str | PathLike):
         here = table_of(table, role)
         return replace(_of_frame(here), by_rows=here.lazy is None or not here.lazy.implementation.is_duckdb())
-    if str(table) == "-":
+    if str(table) == "-" or Path(table).is_fifo():
         return None
+    check_is_here(table, role)
     if in_database(table):
         return _of_frame(read(table, role=role, missing=missing))
     if is_several(table):
@@ -146,10 +148,13 @@ class _Part(NamedTuple):
 def _part(path: Path, role: str, missing: Sequence[str]) -> _Part:
     suffix = checked_file(path, role)
     if suffix in (*PARQUET, *ARROW) and not rare_in_file(path, parquet=suffix in PARQUET):
+        where = f"{role}: {tidy(path.name)}"
+        if suffix in ARROW:
+            check_arrow(path, where)
         try:
             lazy = pl.scan_parquet(path, glob=False) if suffix in PARQUET else pl.scan_ipc(path)
             if n := int(lazy.select(pl.len()).collect().item()):
-                return _Part(n, True, 0, lambda rows: table_of(_rows_of(lazy, rows), role))
+                return _Part(n, True, 0, lambda rows: table_of(_rows_of(lazy, rows, where), role))
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             pass  # a stream of Arrow, or a damaged file: reading says so
     if suffix in TEXT:
@@ -159,9 +164,12 @@ def _part(path: Path, role: str, missing: Sequence[str]) -> _Part:
     return _Part(found.rows, found.exact, found.file_bytes, lambda rows: _thinned(found.sample, len(rows)))
 
 
-def _rows_of(lazy: pl.LazyFrame, rows: Ints) -> pl.DataFrame:
+def _rows_of(lazy: pl.LazyFrame, rows: Ints, where: str) -> pl.DataFrame:
     """Return some rows of a file; of a file of several row groups only those are read that have one."""
-    return pl.concat([lazy.slice(first, n).collect() for first, n in _runs(rows)])
+    try:
+        return pl.concat([lazy.slice(first, n).collect() for first, n in _runs(rows)])
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        raise damaged(where, "Parquet") from None
 
 
 def _thinned(sample: Table, n: int) -> Table:

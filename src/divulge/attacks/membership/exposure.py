@@ -236,6 +236,8 @@ def people_of(
 def _people(case: Case, distances: Distances, k: int, fdr: float, neighbour: int) -> People:
     roles = ("real", "holdout") if case.has_holdout else ("real",)
     units = pooled_units(case, roles)
+    n_people = sum(case.n_rows(role) for role in roles)  # no more neighbours are there
+    k, neighbour = min(k, n_people), min(neighbour, n_people)
     parts = [_distances_of_side(distances, role, units, k, neighbour) for role in roles]
     floor = half_the_smallest([d for p in parts for d in (p[2], p[3])])
     sides = [Side(*p, hit_scores(p[2], p[3], floor)) for p in parts]

@@ -12,9 +12,9 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import ABSENT, ACCEPTABLE, SHOWN, finite, hold_back, score_of
+from divulge.attacks.checks import ABSENT, ACCEPTABLE, SHOWN, finite, hold_back, score_of, shown_difference
 from divulge.attacks.membership.blind import Blind
-from divulge.core.result import Difference, Individual, Rate, Result, Risk, Verdict
+from divulge.core.result import Individual, Rate, Result, Risk, Verdict
 from divulge.stats.intervals import Interval, normal_quantile
 from divulge.stats.roc import Claims, advantage, auc, claims_at, least_strangers
 from divulge.stats.score_tests import ScoreTests
@@ -131,10 +131,10 @@ class Judgement:
         Where the comparison is unfair they have no limits.
         """
         claims = claims_at(self.members, self.strangers, RATES[0], level)
-        tpr, risk = claims.tpr, claims.residual
+        difference, risk = claims.difference, claims.residual
         if self.unfair:
-            return Interval(tpr.value - claims.fpr, math.nan, math.nan), Interval(risk.value, math.nan, math.nan)
-        return Interval(*(x - claims.fpr for x in (tpr.value, tpr.low, tpr.high))), risk
+            return Interval(difference.value, math.nan, math.nan), Interval(risk.value, math.nan, math.nan)
+        return difference, risk
 
     def judged(self, result: Result, acceptable: float, n_families: int = 1) -> Result:
         """Return the result with its verdict and score, held back where members and strangers are no fair comparison.
@@ -224,21 +224,14 @@ def shown(scored: Scored, test: Judgement, notes: Sequence[str] = (), acceptable
 
 
 def _with_rates(result: Result, claims: Claims, together: Claims, level: float, level_each: float) -> Result:
-    n, m, a = claims.n_members, claims.n_strangers, claims.fpr
-    own, wide, spread = claims.residual, together.residual, _spread(n, m, a)
+    n, m = claims.n_members, claims.n_strangers
+    own, wide, spread = claims.residual, together.residual, _spread(n, m, claims.fpr)
     band = normal_quantile(level_each) * spread
-    rate = claims.k / m
     return replace(
         result,
         real=Rate(hits=float(claims.hits), n=n, rate=claims.hits / n),
-        holdout=Rate(hits=float(claims.k), n=m, rate=rate),
-        difference=Difference(
-            value=claims.tpr.value - rate,
-            low=claims.tpr.low - a,
-            high=claims.tpr.high - a,
-            low_simultaneous=together.tpr.low - a,
-            high_simultaneous=together.tpr.high - a,
-        ),
+        holdout=Rate(hits=float(claims.k), n=m, rate=claims.k / m),
+        difference=shown_difference(claims.difference, together.difference),
         risk=Risk(
             value=own.value, low=own.low, high=own.high, low_simultaneous=wide.low, high_simultaneous=wide.high,
             level=level, method=_METHOD, leak_free_low=-band, leak_free_high=band,

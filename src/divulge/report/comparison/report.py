@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from divulge.core.atomic_write import replaced, written
+from divulge.core.atomic_write import new_folder, replaced, written
 from divulge.core.result import jsonable
 from divulge.report.comparison.model import Comparison
 from divulge.report.content import _last, _plain
@@ -86,8 +86,7 @@ class ComparisonReport:
 
     def write(self, folder: str | Path) -> Path:
         """Write the comparison to a folder, and the full report on each table to a subfolder of its own."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = new_folder(folder, private=True)
         names = folder_names(self.reports)
         candidates = []
         for candidate in self.comparison.candidates:
@@ -99,7 +98,7 @@ class ComparisonReport:
             candidates.append(replace(candidate, tables=tuple(placed)))
         whole = self.replaced(candidates=tuple(candidates))
         for name, text in zip(_FILES, (whole.to_json(), whole.to_html(), whole.to_markdown()), strict=True):
-            replaced(folder / name, text.encode())
+            replaced(folder / name, text.encode(), private=True)
         return folder
 
     def __repr__(self) -> str:

@@ -191,7 +191,7 @@ def _dates(column: Column, form: str | None, *, each: bool = False) -> Column:
 def _pandas() -> Any:
     try:
         import pandas
-    except ImportError as error:  # pragma: no cover # the tests have pandas
+    except ModuleNotFoundError as error:  # pragma: no cover # the tests have pandas
         raise ValueError("A column of dates is text; reading it needs pandas. hint: pip install pandas.") from error
     return pandas
 

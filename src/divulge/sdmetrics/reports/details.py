@@ -67,7 +67,7 @@ def as_frame(columns: Sequence[str], rows: Sequence[Row]) -> Any:
     """
     try:
         import pandas as pd
-    except ImportError as error:  # pragma: no cover # the tests have pandas
+    except ModuleNotFoundError as error:  # pragma: no cover # the tests have pandas
         raise SettingError("A report's tables are pandas frames. hint: pip install pandas.") from error
     names = list(columns)
     if any(row.get("Error") is not None for row in rows):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from divulge.measures.validity import share
@@ -31,6 +33,11 @@ Groups = dict[str, set[str | None]]
 Ints = NDArray[np.int64]
 Texts = Iterable[tuple[Iterable[Any], Ints | None]]
 """Texts part by part, with the rows that have each, or None where each is one row."""
+_FLAGS, _ESCAPED, _HALF = re.compile(r"\(\?[imsux]+\)"), re.compile(r"\\."), re.compile("[\ud800-\udfff]")
+_UNKNOWN = (
+    "`regex_format` looks around, refers back, or has sets in sets, for which there is no matching in a bounded time. "
+    "hint: write it without."
+)
 _FIRST, _LAST = np.datetime64("1677-09-21T00:12:44"), np.datetime64("2262-04-11T23:47:16")
 """What nanoseconds since 1970 can hold, which is all that pandas 2 reads."""
 
@@ -80,7 +87,7 @@ def _n_dates(column: Column, datetime_format: str, counts: Ints | None) -> int:
 def _dates(values: NDArray[Any], form: str) -> NDArray[np.bool_]:
     try:
         import pandas as pd
-    except ImportError:  # pragma: no cover # the tests have pandas
+    except ModuleNotFoundError:  # pragma: no cover # the tests have pandas
         return _by_strptime(values, form)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -123,8 +130,9 @@ def regex_format_adherence(real_data: Any, synthetic_data: Any, regex_format: st
     pattern = _pattern(regex_format)
     for column in (real, synthetic):
         _check_text(column)
-    matched = [v for v in known(real) if _matches(pattern, v)]
-    _warn_of_real("regex", len(known(real)) - len(matched))
+    texts = _texts(known(real))
+    matched = texts.filter(pattern.matches(texts))
+    _warn_of_real("regex", len(texts) - len(matched))
     n_valid, _ = _n_valid(pattern, _groups(pattern, matched), [(known(synthetic), None)])
     return {"score": _share("RegexFormatAdherence", int(synthetic.missing.sum()) + n_valid, len(synthetic))}
 
@@ -141,17 +149,22 @@ def pattern_share(real: Callable[[], Texts], synthetic: Callable[[], Texts], reg
     """
     pattern = _pattern(regex_format)
     groups: Groups = {}
-    for texts, _ in real() if pattern.groupindex else ():
-        for name, found in _groups(pattern, [t for t in texts if _matches(pattern, t)]).items():
+    for texts, _ in real() if pattern.names else ():
+        there = _texts(texts)
+        for name, found in _groups(pattern, there.filter(pattern.matches(there))).items():
             groups.setdefault(name, set()).update(found)
     return _share("RegexFormatAdherence", *_n_valid(pattern, groups, synthetic()))
 
 
-def _n_valid(pattern: re.Pattern[str], groups: Groups, parts: Texts) -> tuple[int, int]:
+def _n_valid(pattern: _Pattern, groups: Groups, parts: Texts) -> tuple[int, int]:
     """Return how many rows match and have the real texts in each named group, and how many there are."""
     n_valid = n_rows = 0
     for texts, counts in parts:
-        valid = _each_text(texts, lambda v: _matches(pattern, v) and _in_groups(pattern, v, groups))
+        there = _texts(texts)
+        kept = pattern.matches(there)
+        for name, found in pattern.groups(there).items() if groups else ():
+            kept &= pl.Series([text in groups[name] for text in found], dtype=pl.Boolean)
+        valid = kept.to_numpy()
         n_valid += int(valid.sum() if counts is None else counts[valid].sum())
         n_rows += len(valid) if counts is None else int(counts.sum())
     return n_valid, n_rows
@@ -172,17 +185,59 @@ def rows_of_pattern(data: Any, role: str, regex_format: str) -> NDArray[np.bool_
     column, pattern = column_of(data, role), _pattern(regex_format)
     _check_text(column)
     kept = np.ones(len(column), dtype=bool)
-    kept[~column.missing] = _each_text(known(column), lambda v: _matches(pattern, v))
+    kept[~column.missing] = pattern.matches(_texts(known(column))).to_numpy()
     return kept
 
 
-def _pattern(regex_format: Any) -> re.Pattern[str]:
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """A regular expression for polars, which takes time in proportion to the text: that of Python may take for ever."""
+
+    whole: str
+    """It matches a whole text."""
+    anywhere: str
+    names: tuple[str, ...]
+    """Of its groups."""
+
+    def matches(self, texts: pl.Series) -> pl.Series:
+        """Return which texts match; what is no text does not."""
+        return texts.str.contains(self.whole).fill_null(False)
+
+    def groups(self, texts: pl.Series) -> dict[str, list[str | None]]:
+        """Return what each named group takes in each text, at the first place that matches."""
+        found = texts.str.extract_groups(self.anywhere).struct
+        return {name: found.field(name).to_list() for name in self.names}
+
+
+def _pattern(regex_format: Any) -> _Pattern:
     if not isinstance(regex_format, str):
         raise ValueError("`regex_format` must be a string.")
     try:
-        return re.compile(regex_format)
-    except re.error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)  # of sets that Rust takes for other ones
+            names = tuple(re.compile(regex_format).groupindex)
+    except (re.error, RecursionError, OverflowError):
         raise ValueError(f"Invalid regex format string '{regex_format}'.") from None
+    except FutureWarning:
+        raise ValueError(_UNKNOWN) from None
+    flags = "" if (first := _FLAGS.match(regex_format)) is None else first[0]
+    rest = _ESCAPED.sub(lambda sign: r"\z" if sign[0] == r"\Z" else sign[0], regex_format[len(flags) :])
+    end = "\n" if "x" in flags else ""  # a comment ends there
+    pattern = _Pattern(rf"{flags}\A(?:{rest}{end})\z", f"{flags}{rest}", names)
+    try:
+        pattern.matches(pl.Series([""]))
+    except pl.exceptions.PolarsError:
+        raise ValueError(_UNKNOWN) from None
+    return pattern
+
+
+def _texts(values: Iterable[Any]) -> pl.Series:
+    """Return texts; null in place of what is none, or no UTF-8."""
+    return pl.Series([v if isinstance(v, str) and _is_utf8(v) else None for v in values], dtype=pl.String)
+
+
+def _is_utf8(text: str) -> bool:
+    return text.isascii() or not _HALF.search(text)
 
 
 def _check_text(column: Column) -> None:
@@ -191,25 +246,11 @@ def _check_text(column: Column) -> None:
         raise TypeError("RegexFormatAdherence: the columns must be text. hint: convert them, .astype(str).")
 
 
-def _each_text(values: Iterable[Any], follows: Callable[[Any], bool]) -> NDArray[np.bool_]:
-    return _each((v if isinstance(v, str) else None for v in values), follows)
-
-
-def _matches(pattern: re.Pattern[str], value: Any) -> bool:
-    return isinstance(value, str) and pattern.fullmatch(value) is not None
-
-
-def _groups(pattern: re.Pattern[str], matched: list[str]) -> Groups:
+def _groups(pattern: _Pattern, matched: pl.Series) -> Groups:
     """Return the texts that each named group takes in the real column; nothing where no real value matches."""
-    if not pattern.groupindex or not matched:
+    if not pattern.names or not len(matched):
         return {}
-    found = [m for m in map(pattern.search, matched) if m is not None]
-    return {name: {m[name] for m in found} for name in pattern.groupindex}
-
-
-def _in_groups(pattern: re.Pattern[str], value: str, groups: Groups) -> bool:
-    match = pattern.search(value)
-    return match is not None and all(match[name] in texts for name, texts in groups.items())
+    return {name: set(found) for name, found in pattern.groups(matched).items()}
 
 
 def _share(metric: str, n_valid: int, n_rows: int) -> float:

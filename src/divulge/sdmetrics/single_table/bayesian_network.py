@@ -54,7 +54,7 @@ def _packages(metric: str) -> tuple[Any, Any]:
     try:
         import torch
         from pomegranate.bayesian_network import BayesianNetwork
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError(
             f"{metric} learns a Bayesian network of pomegranate. hint: pip install 'divulge[pomegranate]'"
         ) from None

@@ -134,7 +134,7 @@ def needed(package: str) -> Any:
 
     try:
         return import_module(package)
-    except ImportError:
+    except ModuleNotFoundError:
         raise SettingError(
             f"this metric of SDMetrics needs {package}, which is not installed. hint: pip install 'divulge[xgboost]'."
         ) from None

@@ -41,7 +41,7 @@ _HIDDEN, _EPOCHS, _RATE = 32, 1024, 1e-2
 def _torch(metric: str) -> Any:
     try:
         import torch
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError(f"{metric} trains a recurrent network. hint: pip install 'divulge[torch]'") from None
     return torch
 
