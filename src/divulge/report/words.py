@@ -90,6 +90,7 @@ LIMITS = (
     "What the attack learns about strangers too is learnt about the population. It is no disclosure in the sense of "
     "this page, and it can still harm people.",
     ONE_TABLE,
+    "Where no column tells people apart (--unit), each row counts as a person.",
     "The acceptable risk was chosen by whoever ran the assessment. It is no legal limit.",
     "This page is evidence for a decision. It is no certificate.",
 )
