@@ -180,3 +180,53 @@ def test_new_numbers_of_units_are_as_they_should_be():
     ]
     checks = {c.check for c in check_all(build_case(*tables, unit="home"))}
     assert "same values" not in checks
+
+
+def test_a_constant_that_is_written_otherwise_shows_no_copy():
+    rng = np.random.default_rng(9)
+    real, holdout = (people(rng).with_columns(land=pl.lit("DE")) for _ in range(2))
+    copied = real.with_columns(land=pl.lit("Germany")).sample(N, shuffle=True, seed=1)
+    found = divulge.copies(real, copied, holdout=holdout, variants=["exact"])[0]
+    assert found.verdict == "cannot tell" and found.score is None
+    assert unlike_values(build_case(real, copied, holdout)) == {"land": 1.0}
+
+
+@pytest.mark.parametrize("filler", ["", " ", "?"])
+def test_missing_and_empty_texts_are_no_value_that_recurs(filler):
+    rng = np.random.default_rng(10)
+    real, synthetic, holdout, fresh = three(10)
+    texts = [t["name"].str.split(" ") for t in (real, holdout)]
+    apart = [
+        t.drop("name").with_columns(
+            first=pl.when(pl.Series(rng.random(N) < share)).then(pl.lit(filler or None)).otherwise(w.list.get(0)),
+            last=pl.when(pl.Series(rng.random(N) < share)).then(pl.lit(filler or None)).otherwise(w.list.get(1)),
+        )
+        for t, w, share in zip((real, holdout), texts, (0.2, 0.01), strict=True)
+    ]
+    who = pl.Series([filler if i % 20 == 0 else n for i, n in enumerate(fresh)])
+    leaky = synthetic.with_columns(who=who)
+    found = of_variant(divulge.copies(apart[0], leaky, holdout=apart[1]), "another column")
+    assert all(r.verdict != "excess found" for r in found.values())
+
+
+def test_an_index_of_several_synthetic_tables_counts_the_rows_of_each():
+    real, synthetic, holdout, _ = three(11)
+    numbered = [t.with_row_index("row").with_columns(pl.col("row").cast(pl.Float64)) for t in (synthetic, real[:50])]
+    report = divulge.assess(
+        real.drop("name"), [numbered[0], numbered[1].drop("name")], holdout=holdout.drop("name"), models=False,
+        utility=False, fidelity=False, membership=False, search="off",
+    )  # fmt: skip
+    assert {"column": "row", "why": "row numbers"} in report.to_dict()["verdict"]["not_compared"]
+
+
+def test_columns_of_two_values_are_not_taken_for_each_other():
+    rng = np.random.default_rng(12)
+    real = people(rng).with_columns(pl.Series(f"a{j}", rng.integers(0, 2, N)) for j in range(5))
+    other = people(rng).with_columns(pl.Series(f"b{j}", rng.integers(0, 2, N)) for j in range(5))
+    (same,) = [c for c in check_all(build_case(real, other)) if c.check == "same columns"]
+    assert "rename it" not in same.detail
+
+
+def test_signs_tell_names_apart():
+    real, other = pl.DataFrame({"bmi<25": [1, 0], "x": [1, 2]}), pl.DataFrame({"bmi>25": [1, 0], "x": [1, 2]})
+    assert build_case(real, other).columns == ("x",)

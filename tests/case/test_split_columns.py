@@ -38,8 +38,10 @@ def test_a_split_by_home_names_the_column_and_asks_for_it_as_unit(seed):
     found = checks(real, synthetic, holdout)
     assert found["exchangeable"].ok
     told = found["rows belong together"]
-    assert not told.ok and told.detail.startswith("the tables look split by 'address': of ") and is_ours(told.detail)
-    assert told.detail.endswith("name it by --unit")
+    assert (
+        not told.ok and told.detail.startswith("the tables look split by 'address': 100.0% of") and is_ours(told.detail)
+    )
+    assert told.detail.endswith("name it by --unit, or split the people at random")
     named = checks(real, synthetic, holdout, unit="address")
     assert named["exchangeable"].ok and named["rows belong together"].ok
 
@@ -102,3 +104,25 @@ def test_last_digits_that_float32_or_rounding_left_are_named(written):
     assert not found.ok and "Numbers of 'x' have other last digits in real than in holdout" in found.detail
     assert is_ours(found.detail)
     assert checks(real, synthetic, holdout)["exchangeable"].ok
+
+
+def test_a_column_of_one_value_in_each_table_is_no_random_split():
+    rng = np.random.default_rng(8)
+    real, synthetic, holdout = (people(rng, 300) for _ in range(3))
+    tables = real.with_columns(of=pl.lit("train")), synthetic.with_columns(of=pl.lit("train"))
+    assert not checks(*tables, holdout.with_columns(of=pl.lit("test")))["exchangeable"].ok
+    assert checks(*tables, holdout.with_columns(of=pl.lit("train")))["exchangeable"].ok
+
+
+def test_years_of_other_periods_are_a_shift_and_no_unit_alone():
+    rng = np.random.default_rng(9)
+    real, synthetic, holdout = (
+        people(rng, 400).with_columns(year=pl.Series(rng.integers(low, low + 10, 400))) for low in (1990, 1990, 2010)
+    )
+    assert not checks(real, synthetic, holdout)["exchangeable"].ok
+
+
+def test_units_too_few_to_tell_are_not_tested():
+    rng = np.random.default_rng(10)
+    tables = [people(rng, 200).with_columns(u=pl.Series([f"{k}{i % 10}" for i in range(200)])) for k in "rsh"]
+    assert "exchangeable" not in checks(*tables, unit="u")

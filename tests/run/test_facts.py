@@ -136,6 +136,15 @@ def test_the_bits_of_a_persons_rows_add_up():
     assert not without.verbatim.named.any()
 
 
+def test_equal_rows_of_one_person_count_once():
+    rng = np.random.default_rng(4)
+    real, synthetic, holdout = (visits(rng, 80, mark) for mark in "rsh")
+    real = pl.concat([real[[0] * 5].with_columns(who=pl.lit("r0")), real[5:]])
+    once = pl.concat([real[:1].with_columns(who=pl.lit("s0")), synthetic[1:]])
+    found = people_facts(build_case(real, once, holdout, unit="who"))
+    assert found.verbatim.members[:5].all() and not found.verbatim.named[:5].any()
+
+
 @pytest.mark.parametrize("kind", ["alike", "scheme"])
 def test_histories_that_people_share_name_nobody(kind):
     """Rows of one person that repeat each other, and histories that follow one of thirty schemes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 import threading
 from collections.abc import Callable
+from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
 
@@ -45,7 +46,7 @@ def within(seconds: float, ask: Callable[[], _T]) -> _T | None:
         except BaseException as error:  # it is raised where the answer is awaited
             errors.append(error)
 
-    thread = threading.Thread(target=answer, daemon=True)
+    thread = threading.Thread(target=copy_context().run, args=(answer,), daemon=True)
     thread.start()
     thread.join(seconds)
     if errors:

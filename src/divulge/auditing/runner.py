@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -184,7 +185,7 @@ class Runner:
         going, told = self._going, False
         while going or todo:
             while todo and len(going) < self._jobs and self._may_start(len(going)):
-                going.add(pool.submit(self._train, todo.pop(), self._clock.limit(self.limits)))
+                going.add(pool.submit(copy_context().run, self._train, todo.pop(), self._clock.limit(self.limits)))
             if not going:
                 break  # the budget is used up
             self._read_tables()  # while the next ones train

@@ -129,8 +129,9 @@ class _ByCommand:
         source.write(given.training, given.order, train)
         places = {"train": str(train), "synthetic": str(synthetic), "seed": str(given.seed), "rows": str(given.rows)}
         environment = {**self.environment, "DIVULGE_SEED": str(given.seed), "TMPDIR": str(given.folder)}
-        ended = self.processes.run(self.command.filled(places), given.log, environment, given.limit)
+        # the command may take the file away
         most = max(_LEAST_LEFT, _TIMES * train.stat().st_size * max(1, given.rows // len(given.training.rows)))
+        ended = self.processes.run(self.command.filled(places), given.log, environment, given.limit)
         return _read(ended, synthetic, source.pool.missing, most, given.limit)
 
 

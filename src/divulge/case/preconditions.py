@@ -33,6 +33,7 @@ Ints = NDArray[np.int64]
 
 _SAME = "are the same table"
 _ALIKE = "have each value of each column equally often (they are one table, or cells were moved between rows)"
+_FEW_VALUES, _NAMED = 2, 3  # values that columns share by their nature, such as 0 and 1; columns named at most
 _LOOKED_AT = 10  # columns without a partner whose values are compared, a limit on the time
 _ALIKE_VALUES = (
     0.9  # share of the values of one such column that another has, from which a note names both; start value
@@ -91,10 +92,13 @@ def _renamed(case: Case) -> Iterator[str]:
     if real.frame is None or synthetic.frame is None:
         return
     left = [c for c in real.columns if c not in synthetic.columns]
+    named: set[str] = set()
     for name, column in product(case.without_members[:_LOOKED_AT], left[:_LOOKED_AT]):
         other = replace(synthetic, columns=(column,), names={column: synthetic.names[name]})
         theirs, released = (counts[1:] > 0 for counts in pool((real, other), column, case.missing).counts)
-        if int(released.sum()) > 1 and (theirs & released).sum() >= _ALIKE_VALUES * released.sum():
+        many = int(released.sum()) > _FEW_VALUES and len(named) < _NAMED
+        if name not in named and many and (theirs & released).sum() >= _ALIKE_VALUES * released.sum():
+            named.add(name)
             yield f"{name!r} in synthetic has values of {column!r} in real: rename it if they are one column"
 
 
@@ -153,7 +157,7 @@ def unlike_values(case: Case) -> dict[str, float]:
     out: dict[str, float] = {}
     apart = {*case.schema.with_role("unit"), *case.schema.with_role("ignore")}
     measured = case.schema.names("numeric", "datetime")
-    for name in (*case.schema.names("categorical", "boolean", "integer-coded"), *measured):
+    for name in (*case.schema.names("categorical", "boolean", "integer-coded", "constant"), *measured):
         if name in apart or case.encoded.outlines.of(name) is not None:
             continue
         real, synthetic, *holdout = case.pooled(name).counts

@@ -29,6 +29,7 @@ Ints = NDArray[np.int64]
 
 _SAMPLE = 20_000  # people whose pairs tell how columns depend on each other; a limit on the time
 _FEW_HOLDERS = 50  # persons who have a record, up to which it tells that two of them are alike; a limit on the memory
+_MOST_PAIRS = 5e6  # pairs of persons with a record in common that are looked at, a limit on the memory
 _PRIOR_PAIRS = 50.0  # pairs of people that count as independent, where few agree in a column; start value
 
 
@@ -138,7 +139,8 @@ def parts_beside_others(people: People) -> dict[str, float]:
         free = _pairs(codes) / every
         both = _pairs(people.person * (int(codes.max(initial=0)) + 1) + codes)
         given = (both + _PRIOR_PAIRS * free) / (within + _PRIOR_PAIRS)
-        out[column] = min(1.0, math.log(min(1.0, given)) / math.log(free)) if 0 < free < 1 and given > 0 else 0.0
+        part = math.log(min(1.0, given)) / math.log(free) if 0 < free < 1 and given > 0 else float(free == 0)
+        out[column] = min(1.0, part)
     return out
 
 
@@ -198,6 +200,8 @@ def any_alike_histories(people: People, bits: Floats, spare: float) -> bool:
         return False
     of_record = np.zeros(size)
     of_record[people.record] = bits
+    if float((holders[record[kept]] - 1.0).sum()) > _MOST_PAIRS:
+        return True  # many people share rows: such rows name nobody
     rows = np.bincount(people.person)
     shape = (len(rows), size)
     has = csr_array((np.ones(int(kept.sum())), (person[kept], record[kept])), shape=shape)

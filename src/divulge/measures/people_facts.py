@@ -220,8 +220,13 @@ def _histories(case: Case, people: People, there: Bools, n_synthetic: int) -> Bo
 
     found = np.zeros(len(there), dtype=bool)
     n_persons = int(people.person.max(initial=-1)) + 1
-    rows, k = np.bincount(people.person, minlength=n_persons), np.bincount(people.person[there], minlength=n_persons)
-    several = np.flatnonzero(there & (k[people.person] > 1))
+    # equal rows of one person count once: one synthetic row equals them all
+    _, first_row = np.unique(
+        people.person * (int(people.record.max(initial=-1)) + 1) + people.record, return_index=True
+    )
+    own = people.person[first_row]
+    rows, k = (np.bincount(of, minlength=n_persons) for of in (own, own[there[first_row]]))
+    several = first_row[there[first_row] & (k[own] > 1)]
     if not len(several):
         return found
     of_person, parts = people.person[several], own_parts(case, people)
@@ -238,9 +243,9 @@ def _histories(case: Case, people: People, there: Bools, n_synthetic: int) -> Bo
     candidates = several[enough[of_person]]
     if len(candidates) and any_alike_histories(people, people.bits(parts), _SPARE):
         return found
-    own = np.bincount(people.person[candidates[alone(people, candidates)]], minlength=n_persons) > 0
-    found[candidates] = own[people.person[candidates]]
-    return found
+    lonely = np.bincount(people.person[candidates[alone(people, candidates)]], minlength=n_persons) > 0
+    told = np.bincount(people.person[candidates], minlength=n_persons) > 0
+    return np.asarray(there & (lonely & told)[people.person])
 
 
 # ---------------------------------------------------------------- repeated

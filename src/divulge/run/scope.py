@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import polars as pl
+from itertools import pairwise
+
+import numpy as np
 
 from divulge.attacks.distance.one_column import own_columns
 from divulge.case.case import Case
@@ -51,6 +53,8 @@ def _numbers_rows(case: Case, name: str) -> bool:
     if table.frame is None:
         return False
     values = table.series(name)
-    if not values.dtype.is_integer() or values.null_count():
+    if not values.dtype.is_numeric() or values.null_count():
         return False
-    return bool((values - values[0] == pl.int_range(len(values), eager=True)).all())
+    numbers, start = values.to_numpy(), np.concatenate([[0], np.cumsum(table.parts or (len(values),))])
+    parts = [numbers[a:b] for a, b in pairwise(start.tolist())]
+    return all((part - part[0] == np.arange(len(part))).all() for part in parts if len(part))

@@ -72,6 +72,10 @@ def plain_name(name: str) -> str:
     return unicodedata.normalize("NFC", name).strip()
 
 
+_SIGNS = "<>=+%"
+"""Signs that tell two names apart, as in bmi<25 and bmi>25."""
+
+
 def _letters(name: str) -> str:
     """Return the letters and digits of a name, whatever their case."""
-    return "".join(c for c in unicodedata.normalize("NFC", name).casefold() if c.isalnum())
+    return "".join(c for c in unicodedata.normalize("NFC", name).casefold() if c.isalnum() or c in _SIGNS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -11,13 +10,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import GRID, judge, rate_of, survival
-from divulge.attacks.distance.one_column import is_row_number, recurs, stands_alone
+from divulge.attacks.distance.one_column import OWN, PEOPLE, own_columns
 from divulge.case.case import Case
-from divulge.case.column_facts import facts_of
+from divulge.core.distinct_values import distinct_values
 from divulge.core.result import Individual, Result
 from divulge.stats import Outcomes, compare
-from divulge.tables.frames import Table, table_of
-from divulge.tables.pooled_columns import PooledColumn, pool
+from divulge.tables.canonical_values import plain
+from divulge.tables.frames import Table
 from divulge.tables.texts import folded
 
 __all__ = ["ANOTHER_COLUMN", "ANOTHER_COLUMN_NOTES", "another_column"]
@@ -26,20 +25,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ANOTHER_COLUMN = "another column"
-_MOST = 10  # columns of a table that are looked at, and of these pairs of texts: a limit on the time
+_MOST = 10  # columns of a table that are looked at, a limit on the time
+_JOINED = 4  # of these, columns of text that are joined by twos, a limit on the time
 _VALUES = "a person's value stands in a synthetic column that the real table lacks; texts by their words, in any order"
 _NOT_HERE = "values were not looked for in synthetic columns that the real table lacks: they need every row in memory"
 _FEWER = f"values were looked for in the first {_MOST} of the synthetic columns that the real table lacks"
 ANOTHER_COLUMN_NOTES = (_VALUES, _NOT_HERE, _FEWER)
 """Notes for the entry."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """The values of a column, or of two columns joined, in each table that has them."""
-
-    columns: tuple[str, ...]
-    series: Sequence[pl.Series]
 
 
 def another_column(case: Case) -> tuple[list[Result], str]:
@@ -55,66 +47,91 @@ def another_column(case: Case) -> tuple[list[Result], str]:
     if any(t.frame is None for t in case.tables):
         return [], _NOT_HERE
     real, synthetic, holdout = case.tables
-    theirs = list(_values([synthetic], left[:_MOST], left[:_MOST]))
+    released = pl.concat([keys[0].drop_nulls().unique() for _, keys in _keys([synthetic], left[:_MOST])]).unique()
     shared = [c for c in real.columns if c in holdout.columns]
-    ours = _values([real, holdout], shared, [c for c in shared if c not in synthetic.columns][:_MOST])
-    found = (_compared(case, own, theirs) for own in ours)
+    own = [c for c in own_columns(case) if c in shared]
+    unpaired = [c for c in shared if c not in synthetic.columns][:_MOST]
+    ours = (*_keys([real, holdout], own, join=False), *_keys([real, holdout], unpaired))
+    found = (_compared(case, columns, keys, released) for columns, keys in ours)
     return [r for r in found if r is not None], _FEWER if len(left) > _MOST else ""
 
 
-def _values(tables: Sequence[Table], columns: Sequence[str], joined: Sequence[str]) -> Iterator[_Values]:
-    """Yield the values of columns, and of pairs of columns of text joined by a blank."""
-    for column in columns:
-        yield _Values((column,), [t.series(column) for t in tables])
-    texts = [c for c in joined if all(t.series(c).dtype in (pl.String, pl.Categorical, pl.Enum) for t in tables)]
-    for pair in combinations(texts, 2):
-        parts = ([t.series(c).cast(pl.String).fill_null("") for c in pair] for t in tables)
-        yield _Values(pair, [one + " " + other for one, other in parts])
+def _keys(
+    tables: Sequence[Table], columns: Sequence[str], *, join: bool = True
+) -> Iterator[tuple[tuple[str, ...], list[pl.Series]]]:
+    """Yield for each column, and for pairs of columns of text, a text for each row of the tables; null is missing.
 
-
-def _compared(case: Case, own: _Values, theirs: Sequence[_Values]) -> Result | None:
-    """Return the rates of people whose value stands in a synthetic column; None where nobody's does, or all share it.
-
-    Values of a column of few values stand in any table.
+    Texts of the same words have the same one.
     """
-    best: list[Floats] | None = None
-    for other in theirs:
-        pooled = _pooled(case, own, other)
-        if not stands_alone(pooled) or is_row_number(facts_of(pooled, 0)):
-            return None
-        scores = recurs(_by_words(pooled), pooled.counts[1])
-        rows = [scores[c] for c in (pooled.codes[0], pooled.codes[2]) if c is not None]
-        best = rows if best is None else [np.fmax(a, b) for a, b in zip(best, rows, strict=True)]
-    if best is None or not any(np.nansum(scores) for scores in best):
+    for column in columns:
+        yield (column,), [_by_words(t.series(column)) for t in tables]
+    texts = [c for c in columns if all(t.series(c).dtype in (pl.String, pl.Categorical, pl.Enum) for t in tables)]
+    for pair in combinations(texts[:_JOINED] if join else (), 2):
+        parts = ([t.series(c).cast(pl.String) for c in pair] for t in tables)
+        yield pair, [_by_words(one.fill_null("") + " " + other.fill_null("")) for one, other in parts]
+
+
+def _by_words(raw: pl.Series) -> pl.Series:
+    """Return the sorted words of each text, without regard to capitals; other values as text, whole numbers as such."""
+    values = plain(raw.alias(""))
+    if values.dtype.is_float():
+        whole = values.is_finite() & (values == values.round(0)) & (values.abs() < 2**53)
+        texts = values.cast(pl.String)
+        numbers = pl.select(pl.when(whole).then(values).cast(pl.Int64, strict=False)).to_series().cast(pl.String)
+        return numbers.zip_with(whole.fill_null(False), texts)
+    texts = values.cast(pl.String)
+    if values.dtype != pl.String:
+        return texts
+    distinct = texts.unique().drop_nulls().sort()
+    keys = folded(distinct).str.extract_all(r"\w+").list.sort().list.join(" ")
+    keys = keys.zip_with(keys != "", distinct)
+    keys = pl.select(pl.when(distinct.str.strip_chars() != "").then(keys)).to_series()
+    return keys.gather(distinct.search_sorted(texts.fill_null(""))).set(texts.is_null(), None) if len(keys) else texts
+
+
+def _compared(case: Case, columns: tuple[str, ...], keys: Sequence[pl.Series], released: pl.Series) -> Result | None:
+    """Return the rates of people whose value stands there; None where nobody's does, or people share their values."""
+    if not _stands_alone(case, keys):
+        return None
+    scores = [k.is_in(released.implode()).cast(pl.Float64).set(k.is_null(), None).to_numpy() for k in keys]
+    if not any(np.nansum(own) for own in scores):
         return None
     members, strangers = (
-        Outcomes(scores) if (units := case.units(role)) is None else Outcomes(scores, cluster=units)
-        for role, scores in zip(("real", "holdout"), best, strict=True)
+        Outcomes(own) if (units := case.units(role)) is None else Outcomes(own, cluster=units)
+        for role, own in zip(("real", "holdout"), scores, strict=True)
     )
-    plain = Result(
+    plain_result = Result(
         attack="copies",
         variant=ANOTHER_COLUMN,
-        keys=own.columns,
+        keys=columns,
         real=rate_of(members),
         holdout=rate_of(strangers),
         curves={"at_least": GRID.round(2).tolist(), "members": survival(members), "strangers": survival(strangers)},
         notes=(_VALUES,),
-        individual=Individual(real=best[0], holdout=best[1]),
+        individual=Individual(real=scores[0], holdout=scores[1]),
     )
-    rng = case.rng(f"copies {ANOTHER_COLUMN} {'+'.join(own.columns)}")
-    return judge(plain, compare(members, strangers, level=case.level, rng=rng, draws=case.draws), case.level)
+    rng = case.rng(f"copies {ANOTHER_COLUMN} {'+'.join(columns)}")
+    return judge(plain_result, compare(members, strangers, level=case.level, rng=rng, draws=case.draws), case.level)
 
 
-def _pooled(case: Case, own: _Values, other: _Values) -> PooledColumn:
-    """Return the values of people and of a synthetic column as one column, read in one way."""
-    columns = {"real": own.series[0], "synthetic": other.series[0], "holdout": own.series[1]}
-    tables = [table_of(pl.DataFrame({"x": s.alias("x")}), role) for role, s in columns.items()]
-    return pool(tables, "x", case.missing)
-
-
-def _by_words(pooled: PooledColumn) -> Ints:
-    """Return a number for each code, equal for texts of the same words in any order; 0 is missing."""
-    if pooled.family != "text" or not pooled.levels.len():
-        return np.arange(pooled.levels.len() + 1)
-    sorted_ = folded(pooled.levels).str.extract_all(r"\w+").list.sort().list.join(" ")
-    return np.concatenate([[0], sorted_.rank("dense").cast(int).to_numpy()]).astype(np.int64)
+def _stands_alone(case: Case, keys: Sequence[pl.Series]) -> bool:
+    """Return whether nearly all people have a value that nobody else has, and the values do not number the rows."""
+    together = pl.concat(list(keys))
+    known = together.is_not_null().to_numpy()
+    codes = together.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+    numbers = together.filter(pl.Series(known)).unique().cast(pl.Int64, strict=False)
+    if len(numbers) and not numbers.null_count():
+        low, high = int(numbers.min()), int(numbers.max())
+        if high - low < 1.05 * len(numbers):
+            return False
+    units = [case.units(role) for role in ("real", "holdout")]
+    if units[0] is None or units[1] is None:
+        person = np.arange(len(codes))
+    else:
+        apart = [u if i == 0 else u - len(codes) * (u < 0) for i, u in enumerate(units) if u is not None]
+        person = np.unique(np.concatenate(apart), return_inverse=True)[1].reshape(-1)
+    n = int(person.max(initial=-1)) + 1
+    pairs = distinct_values(codes[known] * (n + 1) + person[known])
+    holders = np.bincount(pairs // (n + 1))
+    alone = len(distinct_values((pairs % (n + 1))[holders[pairs // (n + 1)] == 1]))
+    return n >= PEOPLE and alone >= OWN * n

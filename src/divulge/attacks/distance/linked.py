@@ -278,12 +278,13 @@ def _result(
     notes: Sequence[str],
 ) -> Result:
     seen = comparison.real
+    people = None if case.unit is None or seen.n != case.n_rows("real") else case.n_people("real")
     plain = Result(
         attack="copies",
         variant=variant,
         keys=keys,
         settings={"rows": seen.n},
-        real=Rate(hits=seen.hits, n=seen.n, rate=seen.rate, units=None if case.unit is None else case.n_people("real")),
+        real=Rate(hits=seen.hits, n=seen.n, rate=seen.rate, units=people),
         baseline=Baseline(rate=comparison.holdout.rate, what=chance),
         notes=tuple(notes),
         verdict="no holdout",

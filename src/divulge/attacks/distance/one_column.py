@@ -22,13 +22,12 @@ from divulge.tables.texts import folded, words
 __all__ = [
     "ONE_COLUMN",
     "ONE_COLUMN_NOTES",
+    "OWN",
+    "PEOPLE",
     "SHARED_WORDS",
     "folded_codes",
-    "is_row_number",
     "one_column",
     "own_columns",
-    "recurs",
-    "stands_alone",
     "without_strangers",
 ]
 
@@ -38,9 +37,9 @@ Ints = NDArray[np.int64]
 
 ONE_COLUMN = "one column"
 SHARED_WORDS = "one column, shared words"
-_OWN = 0.9
+OWN = 0.9
 """Part of the people who have a value of their own, from which a column is compared by itself: the issue's choice."""
-_PEOPLE = 20  # of fewer people nearly all differ in any number, which says nothing
+PEOPLE = 20  # of fewer people nearly all differ in any number, which says nothing
 _WORDS = 60_000_000  # words of all distinct texts up to which runs are compared: about 4 GB, half a minute
 
 _TEXTS = (
@@ -85,7 +84,7 @@ def _is_own(case: Case, column: str) -> bool:
         return False
     if kind in ("text", "identifier") or column == case.unit:
         return True
-    return _share_alone(case, column) >= _OWN
+    return _share_alone(case, column) >= OWN
 
 
 def _share_alone(case: Case, column: str) -> float:
@@ -94,13 +93,13 @@ def _share_alone(case: Case, column: str) -> float:
     if case.unit is None:
         people = np.sum([case.pooled(column).counts[i] for i in tables], axis=0)
         n, alone = int(people.sum()), int((people[1:] == 1).sum())
-        return alone / n if n >= _PEOPLE else 0.0
+        return alone / n if n >= PEOPLE else 0.0
     codes = np.concatenate([case.codes(column, binned=False)[i] for i in tables]).astype(np.int64)
     unit = _units_of_people(case)
     n = int(unit.max()) + 1
     pairs = np.unique(np.stack([codes, unit], axis=1)[codes > 0], axis=0)
     times = np.bincount(pairs[:, 0], minlength=1)
-    return len(np.unique(pairs[times[pairs[:, 0]] == 1, 1])) / n if n >= _PEOPLE else 0.0
+    return len(np.unique(pairs[times[pairs[:, 0]] == 1, 1])) / n if n >= PEOPLE else 0.0
 
 
 def _units_of_people(case: Case) -> Ints:
@@ -139,7 +138,7 @@ def _numbered(pooled: PooledColumn, texts: pl.Series | None) -> Ints:
     return np.concatenate([[0], texts.rank("dense").cast(int).to_numpy()]).astype(np.int64)
 
 
-def recurs(codes: Ints, released: Ints) -> Floats:
+def _recurs(codes: Ints, released: Ints) -> Floats:
     """Return for each code of a column 1 if its folded value is in the synthetic table, else 0; nan for missing."""
     there = np.zeros(int(codes.max(initial=0)) + 1)
     there[codes[released > 0]] = 1.0
@@ -155,9 +154,9 @@ def one_column(case: Case) -> list[Result]:
         pooled, kind = case.pooled(column), case.schema[column].kind
         texts = _folded(pooled)
         codes = _kept(case, column, texts)
-        scores = recurs(codes, pooled.counts[1])
+        scores = _recurs(codes, pooled.counts[1])
         notes = [_TEXTS if pooled.family == "text" else _VALUES, *([_UNITS] if column == case.unit else [])]
-        judged = not is_row_number(case.facts(column))
+        judged = not _is_row_number(case.facts(column))
         notes += [] if judged else [_ROW_NUMBERS]
         if kind != "text" or texts is None:
             out.append(_result(case, ONE_COLUMN, column, scores, notes, judged))
@@ -244,20 +243,9 @@ def _counted(pooled: PooledColumn, codes: Ints) -> dict[str, float | None]:
 # ---------------------------------------------------------------- columns that the holdout lacks
 
 
-def is_row_number(facts: Facts) -> bool:
+def _is_row_number(facts: Facts) -> bool:
     """Return whether a column has whole numbers with hardly a gap, which recur in every table."""
     return facts.integer and facts.span < 1.05 * facts.n_distinct
-
-
-def stands_alone(pooled: PooledColumn) -> bool:
-    """Return whether a column has texts or identifiers, or values that hardly anybody shares; rows count as people.
-
-    The second table is the synthetic one.
-    """
-    kind = infer(facts_of(pooled, 0)).kind
-    people = np.sum([c for i, c in enumerate(pooled.counts) if i != 1], axis=0)
-    n, alone = int(people.sum()), int((people[1:] == 1).sum())
-    return kind != "constant" and (kind in ("text", "identifier") or (n >= _PEOPLE and alone >= _OWN * n))
 
 
 def without_strangers(case: Case) -> tuple[list[Result], list[str]]:
@@ -269,7 +257,10 @@ def without_strangers(case: Case) -> tuple[list[Result], list[str]]:
     found, left = [], []
     for column in sorted(case.without_strangers):
         pooled = pool(case.tables[:2], column, case.missing)
-        if not stands_alone(pooled):
+        facts = facts_of(pooled, 0)
+        kind = infer(facts).kind
+        alone, n = int((pooled.counts[0][1:] == 1).sum()), facts.n_rows
+        if kind == "constant" or not (kind in ("text", "identifier") or (n >= PEOPLE and alone >= OWN * n)):
             left.append(column)
             continue
         codes = _numbered(pooled, _folded(pooled))
@@ -277,7 +268,7 @@ def without_strangers(case: Case) -> tuple[list[Result], list[str]]:
         told = [f"{context['of these in the synthetic table']:,.0f} of {context['different real values']:,.0f} values "
                 "of this column recur; no strangers to compare with"]  # fmt: skip
         told.append(_TEXTS if pooled.family == "text" else _VALUES)
-        scores, counts = recurs(codes, pooled.counts[1]), pooled.counts[0]
+        scores, counts = _recurs(codes, pooled.counts[1]), pooled.counts[0]
         members, own = Outcomes(scores[counts > 0], counts[counts > 0]), pooled.codes[0]
         found.append(
             Result(

@@ -112,7 +112,9 @@ def exchangeability(case: Case) -> tuple[float, float]:
     split by are left out: *rows belong together* tells these. nan when a side has fewer than 20 people.
     """
     # sorted: the result must not depend on the order of the columns
-    names = sorted({*case.schema.usable()} - {*split_columns(case)})
+    # a column of one value in real is looked at, as the holdout may have another; measured ones tell a shift by bins
+    split = {c for c in split_columns(case) if case.schema[c].kind not in ("numeric", "integer-coded")}
+    names = sorted({*case.schema.usable(), *case.schema.names("constant")} - split)
     coded = [coded for n in names if (coded := _codes_of_people(case, n)) is not None]
     units = [case.units("real"), case.units("holdout")]
     if not coded or min(case.n_rows("real"), case.n_rows("holdout")) < 40:
@@ -133,7 +135,7 @@ def exchangeability(case: Case) -> tuple[float, float]:
         z, auc = _rank_sum(*judged)
         if z > best_z:
             best_z, best_auc = z, auc
-    return float(best_z), float(best_auc)
+    return (float(best_z), float(best_auc)) if np.isfinite(best_z) else (float("nan"), float("nan"))
 
 
 def _codes_of_people(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from divulge.case.case import Case
+from divulge.core.distinct_values import distinct_values
 
 __all__ = ["split_columns"]
 
@@ -60,6 +61,9 @@ def _people_of_values(case: Case, column: str) -> tuple[np.ndarray, np.ndarray]:
         units = case.units(role)
         assert units is not None
         codes = case.codes(column, binned=False)[which].astype(np.int64)
-        pairs = np.unique(np.stack([codes, units], axis=1)[codes > 0], axis=0)
-        out.append(np.bincount(pairs[:, 0], minlength=case.pooled(column).levels.len() + 1)[1:].astype(np.float64))
+        person = np.unique(units, return_inverse=True)[1].reshape(-1)
+        n = int(person.max(initial=-1)) + 1
+        pairs = distinct_values((codes * n + person)[codes > 0])
+        held = np.bincount(pairs // max(1, n), minlength=case.pooled(column).levels.len() + 1)
+        out.append(held[1:].astype(np.float64))
     return out[0], out[1]

@@ -30,11 +30,13 @@ def rows_together(case: Case) -> Check | None:
     if split := split_columns(case):
         (column, (alone, n)), *others = split.items()
         more = f" ({', '.join(map(repr, [name for name, _ in others][:8]))} too)" if others else ""
+        remedy = "name it by --unit" if case.unit is None else "name it as the larger unit by --unit"
+        remedy += ", or split the people at random"
         return Check(
             check=name,
             ok=False,
-            detail=f"the tables look split by {column!r}{more}: of {n:,} people who share its value with others "
-            f"{alone:,} share it within their own table alone; name it by --unit",
+            detail=f"the tables look split by {column!r}{more}: {100 * alone / n:.1f}% of those who share its value "
+            f"with others share it within their own table alone; {remedy}",
         )
     found = labels_of(case)
     if found is None:

@@ -125,9 +125,10 @@ _CHECKS = (
     f"{_TOGETHER}: several units of '…' seem to belong together; name the column of the larger unit by --unit"
     + _SHIFTED,
     *(
-        f"the tables look split by '…'{more}: of # people who share its value with others # share it within their own "
-        "table alone; name it by --unit"
+        f"the tables look split by '…'{more}: #% of those who share its value with others share it within their own "
+        f"table alone; name it{larger} by --unit, or split the people at random"
         for more in ("", " ('…' too)")
+        for larger in ("", " as the larger unit")
     ),
     "of the tenth of people with the nearest neighbours, #% have theirs in the other table: more than a random split "
     "of these people gives; remove people who are in both",

@@ -118,7 +118,7 @@ UNLIKE = "most of its synthetic values stand in no real record"
 """Why a column in which a copy would hardly show is not compared."""
 _HOLDING = {
     UNREAD: "{names} could not be read as the numbers or dates that {looks} like: give the form in the schema",
-    ALONE: "the real table lacks {names}, which the synthetic table has, so that nothing can be compared there",
+    ALONE: "the real table lacks {names}, which the synthetic table has, so that nothing is bounded there",
     NO_VALUE: "no value of {names} stands in both the synthetic table and a real record, so that no copy could show "
     "there: prepare the tables alike",
     UNLIKE: "most synthetic values of {names} stand in no real record, so that a copy would hardly show there: prepare "

@@ -240,6 +240,9 @@ def _named(data: Assessment) -> str:
     if not named:
         return ""
     who = "One copied record is" if named == 1 else f"{named:,} copied records are"
+    if data.tables.real.units is not None:
+        of = "one person" if named == 1 else f"{named:,} people"
+        return f"Copied records of {of} are so rare that chance can hardly make them: see the list of exposed people."
     return (
         f"{who} so rare that chance can hardly make {'it' if named == 1 else 'them'}: see the list of exposed people."
     )
