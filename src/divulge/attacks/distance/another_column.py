@@ -10,19 +10,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import GRID, judge, rate_of, survival
-from divulge.attacks.distance.one_column import OWN, PEOPLE, own_columns
+from divulge.attacks.distance.one_column import OWN, PEOPLE, is_row_number, own_columns
 from divulge.case.case import Case
 from divulge.core.distinct_values import distinct_values
 from divulge.core.result import Individual, Result
 from divulge.stats import Outcomes, compare
 from divulge.tables.canonical_values import plain
 from divulge.tables.frames import Table
-from divulge.tables.texts import folded
+from divulge.tables.texts import folded, words
 
 __all__ = ["ANOTHER_COLUMN", "ANOTHER_COLUMN_NOTES", "another_column"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
 
 ANOTHER_COLUMN = "another column"
 _MOST = 10  # columns of a table that are looked at, a limit on the time
@@ -47,22 +47,31 @@ def another_column(case: Case) -> tuple[list[Result], str]:
     if any(t.frame is None for t in case.tables):
         return [], _NOT_HERE
     real, synthetic, holdout = case.tables
-    released = pl.concat([keys[0].drop_nulls().unique() for _, keys in _keys([synthetic], left[:_MOST])]).unique()
+    there = [keys[0].drop_nulls() for _, keys in _keys([synthetic], left[:_MOST])]
+    released = pl.concat(there).unique().sort().to_numpy()
+    if not len(released):
+        return [], ""
     shared = [c for c in real.columns if c in holdout.columns]
-    own = [c for c in own_columns(case) if c in shared]
-    unpaired = [c for c in shared if c not in synthetic.columns][:_MOST]
+    own = [c for c in own_columns(case) if c in shared and not is_row_number(case.facts(c))]
+    unpaired = [c for c in shared if c not in synthetic.columns and not _numbers_rows(real.series(c))][:_MOST]
     ours = (*_keys([real, holdout], own, join=False), *_keys([real, holdout], unpaired))
     found = (_compared(case, columns, keys, released) for columns, keys in ours)
     return [r for r in found if r is not None], _FEWER if len(left) > _MOST else ""
 
 
+def _numbers_rows(values: pl.Series) -> bool:
+    """Return whether a column has whole numbers with hardly a gap, which recur in every table."""
+    if not values.dtype.is_integer() or values.null_count() == len(values):
+        return False
+    low, high = values.min(), values.max()
+    assert isinstance(low, int) and isinstance(high, int)
+    return bool(high - low < 1.05 * values.n_unique())
+
+
 def _keys(
     tables: Sequence[Table], columns: Sequence[str], *, join: bool = True
 ) -> Iterator[tuple[tuple[str, ...], list[pl.Series]]]:
-    """Yield for each column, and for pairs of columns of text, a text for each row of the tables; null is missing.
-
-    Texts of the same words have the same one.
-    """
+    """Yield for each column, and for pairs of columns of text, a hash of each row's value in the tables."""
     for column in columns:
         yield (column,), [_by_words(t.series(column)) for t in tables]
     texts = [c for c in columns if all(t.series(c).dtype in (pl.String, pl.Categorical, pl.Enum) for t in tables)]
@@ -72,28 +81,33 @@ def _keys(
 
 
 def _by_words(raw: pl.Series) -> pl.Series:
-    """Return the sorted words of each text, without regard to capitals; other values as text, whole numbers as such."""
+    """Return a hash of each value: of a text the sum over its words, without regard to capitals; null is missing."""
     values = plain(raw.alias(""))
-    if values.dtype.is_float():
+    if values.dtype.is_float():  # whole numbers as such, which another table has as integers
         whole = values.is_finite() & (values == values.round(0)) & (values.abs() < 2**53)
-        texts = values.cast(pl.String)
-        numbers = pl.select(pl.when(whole).then(values).cast(pl.Int64, strict=False)).to_series().cast(pl.String)
-        return numbers.zip_with(whole.fill_null(False), texts)
+        texts = pl.select(pl.when(whole).then(values).cast(pl.Int64, strict=False)).to_series().cast(pl.String)
+        return texts.zip_with(whole.fill_null(False), values.cast(pl.String)).hash(seed=0).set(values.is_null(), None)
     texts = values.cast(pl.String)
-    if values.dtype != pl.String:
-        return texts
-    distinct = texts.unique().drop_nulls().sort()
-    keys = folded(distinct).str.extract_all(r"\w+").list.sort().list.join(" ")
-    keys = keys.zip_with(keys != "", distinct)
-    keys = pl.select(pl.when(distinct.str.strip_chars() != "").then(keys)).to_series()
-    return keys.gather(distinct.search_sorted(texts.fill_null(""))).set(texts.is_null(), None) if len(keys) else texts
+    keys = texts.hash(seed=0)
+    if values.dtype == pl.String:
+        known = folded(texts.fill_null(""))
+        hashes, start = words(known)
+        totals = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashes, dtype=np.uint64)])
+        summed = totals[start[1:]] - totals[start[:-1]]
+        keys = pl.Series(np.where(np.diff(start) > 0, summed, known.hash(seed=0).to_numpy()))
+        return keys.set(known == "", None)
+    return keys.set(texts.is_null(), None)
 
 
-def _compared(case: Case, columns: tuple[str, ...], keys: Sequence[pl.Series], released: pl.Series) -> Result | None:
+def _compared(case: Case, columns: tuple[str, ...], keys: Sequence[pl.Series], released: Hashes) -> Result | None:
     """Return the rates of people whose value stands there; None where nobody's does, or people share their values."""
     if not _stands_alone(case, keys):
         return None
-    scores = [k.is_in(released.implode()).cast(pl.Float64).set(k.is_null(), None).to_numpy() for k in keys]
+    scores = []
+    for own in (k.fill_null(0).to_numpy() for k in keys):
+        place = np.minimum(np.searchsorted(released, own), len(released) - 1)
+        scores.append((released[place] == own).astype(np.float64))
+    scores = [np.where(k.is_null(), np.nan, hit) for k, hit in zip(keys, scores, strict=True)]
     if not any(np.nansum(own) for own in scores):
         return None
     members, strangers = (
@@ -115,15 +129,10 @@ def _compared(case: Case, columns: tuple[str, ...], keys: Sequence[pl.Series], r
 
 
 def _stands_alone(case: Case, keys: Sequence[pl.Series]) -> bool:
-    """Return whether nearly all people have a value that nobody else has, and the values do not number the rows."""
+    """Return whether nearly all people have a value that nobody else has."""
     together = pl.concat(list(keys))
     known = together.is_not_null().to_numpy()
     codes = together.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
-    numbers = together.filter(pl.Series(known)).unique().cast(pl.Int64, strict=False)
-    if len(numbers) and not numbers.null_count():
-        low, high = int(numbers.min()), int(numbers.max())
-        if high - low < 1.05 * len(numbers):
-            return False
     units = [case.units(role) for role in ("real", "holdout")]
     if units[0] is None or units[1] is None:
         person = np.arange(len(codes))

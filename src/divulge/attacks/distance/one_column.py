@@ -26,6 +26,7 @@ __all__ = [
     "PEOPLE",
     "SHARED_WORDS",
     "folded_codes",
+    "is_row_number",
     "one_column",
     "own_columns",
     "without_strangers",
@@ -156,7 +157,7 @@ def one_column(case: Case) -> list[Result]:
         codes = _kept(case, column, texts)
         scores = _recurs(codes, pooled.counts[1])
         notes = [_TEXTS if pooled.family == "text" else _VALUES, *([_UNITS] if column == case.unit else [])]
-        judged = not _is_row_number(case.facts(column))
+        judged = not is_row_number(case.facts(column))
         notes += [] if judged else [_ROW_NUMBERS]
         if kind != "text" or texts is None:
             out.append(_result(case, ONE_COLUMN, column, scores, notes, judged))
@@ -243,7 +244,7 @@ def _counted(pooled: PooledColumn, codes: Ints) -> dict[str, float | None]:
 # ---------------------------------------------------------------- columns that the holdout lacks
 
 
-def _is_row_number(facts: Facts) -> bool:
+def is_row_number(facts: Facts) -> bool:
     """Return whether a column has whole numbers with hardly a gap, which recur in every table."""
     return facts.integer and facts.span < 1.05 * facts.n_distinct
 
