@@ -5,6 +5,7 @@ import gzip
 import itertools
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 from unittest.mock import patch
@@ -14,6 +15,10 @@ if "--slow" not in sys.argv and "PYTEST_XDIST_WORKER" not in os.environ:
     # of the CPU time and gain none; --slow leaves them
     for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
         os.environ.setdefault(pool, "1")
+
+# a shell that starts the tests in the background has interrupts ignored, and tests of interrupts would wait for ever
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # processes that tests start would each compile the whole package anew (three seconds)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
