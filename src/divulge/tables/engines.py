@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -286,7 +287,7 @@ def _files(path: str | PathLike[str], role: str, engine: str, is_table: Callable
                 f"engine: {role} {tidy(file.name)!r} is no Parquet file, and {engine} counts these alone. hint: "
                 f"{_MEMORY}"
             )
-        if file.exists() and not file.is_file():
+        if os.path.exists(file) and not os.path.isfile(file):  # which raise nothing where a folder cannot be read
             raise TableError(f"{role}: {tidy(file.name)}: no file, and {engine} counts files. hint: name a file.")
         try:
             with open(file, "rb") as handle:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -100,8 +101,9 @@ def size_of(table: Any, role: str, missing: Sequence[str] = ()) -> TableSize | N
     if not isinstance(table, str | PathLike):
         here = table_of(table, role)
         return replace(_of_frame(here), by_rows=here.lazy is None or not here.lazy.implementation.is_duckdb())
-    if str(table) == "-" or Path(table).is_fifo():
-        return None
+    with suppress(OSError, ValueError):  # what cannot be looked at is told by the reading
+        if str(table) == "-" or Path(table).is_fifo():
+            return None
     check_is_here(table, role)
     if in_database(table):
         return _of_frame(read(table, role=role, missing=missing))
