@@ -103,7 +103,8 @@ def test_each_type_of_number_has_the_scores_of_plain_numbers(kind):
 
 @pytest.mark.parametrize("engine", ["duckdb", "polars"])
 def test_an_engine_has_the_scores_of_memory(folder, kind, engine):
-    if engine == "duckdb" and duckdb.__version__ < "1.2":
+    known = duckdb.read_parquet(str(folder / "real.parquet"))
+    if engine == "duckdb" and dict(zip(known.columns, map(str, known.types), strict=True))["halves"] == "BLOB":
         pytest.skip("this DuckDB reads halves as bytes")
     report = kind()
     report.generate_in(engine, folder / "real.parquet", folder / "synthetic.parquet", METADATA)

@@ -87,6 +87,8 @@ def _table_in(book: Any, data: bytes, where: str, sheet: str) -> tuple[pl.DataFr
     )  # fmt: skip
     if not frame.width:
         raise NoRowsError(f"{where}: a header and no rows below it. hint: pass a table with rows.")
+    if odd:  # polars counts from 0 or from 1
+        frame.columns = [f"column_{i}" for i in range(frame.width)]
     frame = _with_named_columns(frame, top[header])
     notes = []
     if len(names) > 1 and not sheet:

@@ -130,7 +130,8 @@ def matches(case: Case, *, near: bool = True) -> tuple[Matches, ...]:
     """
     chosen = _thinned(case)
     columns = record_columns(case)
-    real, synthetic, holdout = (case.encoded.row_hashes(columns, i) for i in range(3))
+    # as signed numbers: older numpy fails to look up few large unsigned ones
+    real, synthetic, holdout = (case.encoded.row_hashes(columns, i).view(np.int64) for i in range(3))
     units = case.units("holdout")
     # with units every row is asked for: of equal rows, the first one's unit would depend on the order of rows
     asked = distinct_values(holdout) if units is None else holdout
