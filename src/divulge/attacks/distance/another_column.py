@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import GRID, judge, rate_of, survival
-from divulge.attacks.distance.one_column import OWN, PEOPLE, is_row_number, own_columns
+from divulge.attacks.distance.one_column import OWN, PEOPLE, is_row_number, own_columns, units_of_people
 from divulge.case.case import Case
 from divulge.core.distinct_values import distinct_values
 from divulge.core.result import Individual, Result
@@ -133,12 +133,7 @@ def _stands_alone(case: Case, keys: Sequence[pl.Series]) -> bool:
     together = pl.concat(list(keys))
     known = together.is_not_null().to_numpy()
     codes = together.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
-    units = [case.units(role) for role in ("real", "holdout")]
-    if units[0] is None or units[1] is None:
-        person = np.arange(len(codes))
-    else:
-        apart = [u if i == 0 else u - len(codes) * (u < 0) for i, u in enumerate(units) if u is not None]
-        person = np.unique(np.concatenate(apart), return_inverse=True)[1].reshape(-1)
+    person = np.arange(len(codes)) if case.unit is None else units_of_people(case)
     n = int(person.max(initial=-1)) + 1
     pairs = distinct_values(codes[known] * (n + 1) + person[known])
     holders = np.bincount(pairs // (n + 1))

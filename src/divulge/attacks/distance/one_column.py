@@ -29,6 +29,7 @@ __all__ = [
     "is_row_number",
     "one_column",
     "own_columns",
+    "units_of_people",
     "without_strangers",
 ]
 
@@ -96,14 +97,14 @@ def _share_alone(case: Case, column: str) -> float:
         n, alone = int(people.sum()), int((people[1:] == 1).sum())
         return alone / n if n >= PEOPLE else 0.0
     codes = np.concatenate([case.codes(column, binned=False)[i] for i in tables]).astype(np.int64)
-    unit = _units_of_people(case)
+    unit = units_of_people(case)
     n = int(unit.max()) + 1
     pairs = np.unique(np.stack([codes, unit], axis=1)[codes > 0], axis=0)
     times = np.bincount(pairs[:, 0], minlength=1)
     return len(np.unique(pairs[times[pairs[:, 0]] == 1, 1])) / n if n >= PEOPLE else 0.0
 
 
-def _units_of_people(case: Case) -> Ints:
+def units_of_people(case: Case) -> Ints:
     """Return a number for the unit of each row of real and holdout; a row without a unit is its own."""
     assert case.unit is not None
     codes = case.codes(case.unit, binned=False)
@@ -184,7 +185,7 @@ def _person_of(case: Case, column: str) -> Ints:
     if case.unit is None:
         return np.where(counts == 1, np.arange(len(counts)), np.where(counts > 1, -1, -2))
     codes = np.concatenate([case.codes(column, binned=False)[i] for i in case.encoded.people])
-    unit = _units_of_people(case)
+    unit = units_of_people(case)
     least, most = np.full(len(counts), len(unit)), np.full(len(counts), -1)
     np.minimum.at(least, codes, unit)
     np.maximum.at(most, codes, unit)
