@@ -17,7 +17,7 @@ from divulge.case.encoded import ROLES, EncodedTables
 from divulge.case.outlined import facts_of_outline
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.memo import Memo
-from divulge.core.schema import Column, Facts, Schema, check_columns, check_unit, column_names, infer
+from divulge.core.schema import FEW_PEOPLE, Column, Facts, Schema, check_columns, check_unit, column_names, infer
 from divulge.kernels.counts.binning import Binning
 from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
@@ -485,15 +485,14 @@ def infer_schema(table: Any, *, missing: Sequence[str] = ()) -> Schema:
 
 
 def _inferred(case: Case, column: str) -> Column:
+    """Return the kind of a column by the real table; by the synthetic one if fewer than ten people differ in it.
+
+    The kind decides which attacks are made, so that every reader of a report knows it: by the real table it would tell
+    whether nobody or somebody has another value.
+    """
     facts = case.facts(column)
-    found = infer(facts)
-    if (
-        facts.n_distinct <= 1
-        and found.kind == "constant"
-        and any(case.facts(column, i).n_distinct > 1 for i in range(1, len(case.tables)))
-    ):
-        return Column(column, "constant", found.why + ", though not in every table")
-    return found
+    alike = facts.n_commonest >= FEW_PEOPLE > facts.n_rows - facts.n_commonest
+    return infer(case.facts(column, 1) if alike and len(case.tables) > 1 else facts)
 
 
 def _some(names: Sequence[str], n: int = 10) -> str:

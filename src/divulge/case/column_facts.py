@@ -44,4 +44,5 @@ def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | No
         span=float(finite.max()) - float(finite.min()) if len(finite) else float("nan"),
         form=pooled.settled.unusual_form(which),
         question=pooled.settled.question,
+        n_commonest=int(counts.max(initial=0)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from divulge.core.errors import ColumnError, SettingError
@@ -14,6 +14,7 @@ from divulge.core.result import escaped
 from divulge.core.threat_model import NOT_STATED, TABLES, Threat, template, threat_from
 
 __all__ = [
+    "FEW_PEOPLE",
     "MISSING_TEXTS",
     "Bins",
     "Column",
@@ -39,6 +40,9 @@ COUNTED: tuple[Kind, ...] = ("categorical", "boolean", "numeric", "integer-coded
 
 FEW = 20
 """Whole numbers with at most this many distinct values are categories."""
+
+FEW_PEOPLE = 10
+"""People who decide something that every reader sees, such as a kind, at least."""
 
 MISSING_TEXTS = (
     "?", "??", "-", "--", "---", ".", "..", "...", "*", "**", "***", "na", "n/a", "n.a.", "n. a.", "#n/a", "#na",
@@ -101,6 +105,8 @@ class Facts:
     """How texts that are read as numbers or dates are written; "" for plain ones, and for others."""
     question: str = ""
     """The forms between which no value decides."""
+    n_commonest: int = field(default=0, compare=False)
+    """Rows with the commonest value, or without one; 0 where an engine does not count each value."""
 
     @property
     def all_differ(self) -> bool:

@@ -19,7 +19,7 @@ from divulge.case.distances import distance_columns
 from divulge.case.invariant_order import canonical_of
 from divulge.core.errors import SettingError
 from divulge.core.result import Baseline, Individual, Result
-from divulge.core.schema import check_columns
+from divulge.core.schema import FEW_PEOPLE, check_columns
 from divulge.kernels.neighbours.knn_vote import Values, answers
 from divulge.stats import Outcomes, compare
 from divulge.stats.box_least_squares import box_least_squares
@@ -108,10 +108,21 @@ def _none_has_two(case: Case, targets: Sequence[str]) -> bool:
 
 
 def _counts_of_two(case: Case, targets: Sequence[str]) -> dict[str, Ints]:
-    """Return how many people have either value of the targets that have two values among people."""
+    """Return how many people have either value of the targets that have two values among people.
+
+    Every reader knows which targets are attacked: of 20 people or more at least ten have the rarer value.
+    """
     every = {target: case.pooled(target).counts for target in targets}
     people = {target: counts[0] + counts[2] for target, counts in every.items()}
-    return {target: counts[counts > 0] for target, counts in people.items() if np.count_nonzero(counts) == 2}
+    two = {target: np.sort(counts)[-2:] for target, counts in people.items() if _are_two(counts)}
+    least = {target: FEW_PEOPLE if people[target].sum() >= 2 * FEW_PEOPLE else 1 for target in two}
+    return {target: counts for target, counts in two.items() if counts.min() >= least[target]}
+
+
+def _are_two(counts: Ints) -> bool:
+    """Return whether nobody has another value than the two commonest; fewer than ten people, where ten have both."""
+    ordered = np.sort(counts)
+    return len(counts) > 1 and bool(ordered[:-2].sum() < (FEW_PEOPLE if ordered[-2] >= FEW_PEOPLE else 1))
 
 
 @attack(
@@ -225,7 +236,8 @@ def _secret(case: Case, target: str, known: Sequence[str]) -> tuple[Bools, Bools
         )
     numbers = case.numbers(target)
     finite = np.isfinite(numbers[people])
-    if len(values) > 2 and case.encoded.is_number(target) and finite.any():
+    are_two = _are_two(counts)
+    if not are_two and case.encoded.is_number(target) and finite.any():
         middle = np.quantile(numbers[people][finite], 0.5, method="inverted_cdf")
         with np.errstate(invalid="ignore"):
             return numbers[people] > middle, numbers[codes[1]] > middle, _ABOVE
@@ -234,7 +246,7 @@ def _secret(case: Case, target: str, known: Sequence[str]) -> tuple[Bools, Bools
     ordered = canonical.sorted_codes(names.index(target), values.astype(np.int32)) if not case.encoded.is_number(
         target) else values  # fmt: skip
     one = ordered[np.argmax(counts[ordered])]
-    return people == one, codes[1] == one, _TWO if len(values) == 2 else _COMMONEST
+    return people == one, codes[1] == one, _TWO if are_two else _COMMONEST
 
 
 def _codes(case: Case, known: Sequence[str]) -> tuple[list[NDArray[np.int32]], list[NDArray[np.int32]]]:

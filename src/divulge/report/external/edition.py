@@ -38,12 +38,13 @@ from divulge.core.errors import SettingError
 from divulge.core.threat_model import TABLES, Threat
 from divulge.measures.registry import REGISTRY
 from divulge.report.external import fidelity
+from divulge.report.external.known_sentences import is_ours
 from divulge.report.external.masking import Names, masked
 from divulge.report.external.policy import policy
 from divulge.report.external.results import result
 from divulge.report.external.rounding import digits, size
 from divulge.report.external.sentences import NUMBER, numberless, read_why
-from divulge.report.external.source import Compared, Source, numbers
+from divulge.report.external.source import CHECKS, Compared, Source, numbers
 from divulge.report.external.verdict import overall
 from divulge.report.model import (
     NOT_TESTED,
@@ -201,7 +202,9 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         verdict=overall(s, results),
         tables=_tables(s),
         schema=tuple(_column(s, c) for c in d.schema),
-        preconditions=tuple(replace(c, detail=s.sentence(c.detail), numbers={}) for c in d.preconditions),
+        preconditions=tuple(
+            replace(c, detail=s.sentence(c.detail), numbers={}) for c in d.preconditions if c.check in CHECKS
+        ),
         results=results,
         key_sets=tuple(
             KeySet(keys=s.of(k.keys), target=s.names.name(k.target), share=_alone(s, (*k.keys, k.target), k.share))
@@ -224,7 +227,7 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         versions=dict(d.versions),
         machine="",
         attacks=dict(d.attacks),
-        notes=tuple(numberless(n) for n in map(s.names.note, d.notes) if n and not n.startswith(_REACH)),
+        notes=tuple(numberless(s.names.note(n)) for n in d.notes if is_ours(n) and not n.startswith(_REACH)),
     )
 
 
@@ -266,7 +269,7 @@ def _column(s: Source, c: Column) -> Column:
         name=s.names.name(c.name),
         kind=c.kind,
         roles=c.roles,
-        why=read_why(c.why),
+        why=read_why(c.why, c.kind),
         bins=re.sub(r"\d+", NUMBER, c.bins) if _BINS.fullmatch(c.bins) else "",
     )
 

@@ -11,7 +11,7 @@ from divulge.core.result import identity
 from divulge.report import formatting
 from divulge.report.external.masking import HIDDEN
 from divulge.report.external.rounding import WITHHELD
-from divulge.report.external.source import Source
+from divulge.report.external.source import CHECKS, Source
 from divulge.report.model import PositiveControl, ResultRecord
 from divulge.report.policy_model import Change, Condition, Policy
 
@@ -127,7 +127,8 @@ class _Judged:
             broken = [c for c in self.source.data.preconditions if c.check in INVALIDATING and not c.ok]
             return "; ".join(f"{c.check}: {self.source.sentence(c.detail)}" for c in broken) or HIDDEN
         if head == "precondition":
-            made = [self.source.sentence(c.detail) for c in self.source.data.preconditions if c.check == rest]
+            told = [c for c in self.source.data.preconditions if c.check == rest and c.check in CHECKS]
+            made = [self.source.sentence(c.detail) for c in told]
             return "; ".join(made) or HIDDEN
         if head == "change":
             return f"«{self.change.verdict}»: {self.change.sentence}" if self.change else HIDDEN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from divulge.core.result import TOWARDS, Baseline, Risk, Value
 from divulge.report.external import known_numbers as known
 from divulge.report.external.risks import difference, risk, towards
 from divulge.report.external.rounding import digits, rounded
-from divulge.report.external.sentences import numberless
+from divulge.report.external.sentences import NUMBER, numberless
 from divulge.report.external.source import Source, hidden
 from divulge.report.model import Number, ResultRecord
 
@@ -23,6 +24,8 @@ _BOUNDED = "the score was bounded"
 _UNDECIDED = "cannot tell: "
 _INFERENCE = "inference without disclosure: "
 """Notes that follow from exact counts."""
+_COUNTED_NOTE = re.compile(f"^{NUMBER}|{NUMBER} of {NUMBER}|of the {NUMBER}")
+"""Notes with a count of people: that there is one tells that it is not 0."""
 
 
 def result(s: Source, r: ResultRecord) -> ResultRecord:
@@ -135,7 +138,7 @@ def _notes(s: Source, r: ResultRecord) -> tuple[str, ...]:
             out.append("near: a synthetic row at a small distance, taken from how near people lie to each other")
         else:
             out.append(numberless(s.names.note(note)))
-    return tuple(n for n in out if n)
+    return tuple(n for n in out if n and not _COUNTED_NOTE.search(n))
 
 
 def _score(r: ResultRecord, risk: Risk | None) -> float | None:

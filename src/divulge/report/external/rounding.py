@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from math import ceil, floor, isfinite, log10
 
+from divulge.core.schema import FEW_PEOPLE
+
 __all__ = [
     "BASE",
     "FEW",
@@ -21,7 +23,7 @@ __all__ = [
     "step_of",
 ]
 
-FEW = 10
+FEW = FEW_PEOPLE
 """Of a withheld count at least so many values are possible."""
 
 BASE = 5

@@ -30,9 +30,21 @@ _WHY = re.compile(
     r"|# texts of # characters on average.*|# distinct values in # rows: nearly all differ"
     r"|text that reads as numbers throughout, # distinct|numbers beside other values \(#\), .*"
     r"|# distinct texts in # rows|text with # distinct values|sdtype \w+ of the SDV metadata"
-    r"|primary key of the SDV metadata)(?:, though not in every table)?(?:; # of # values missing)?"
+    r"|primary key of the SDV metadata)(?:; # of # values missing)?"
 )
 """Reasons that divulge gives, without their numbers; others come from a schema file."""
+
+_READ_AS = {
+    "constant": "hardly a row has another value",
+    "boolean": "true and false",
+    "datetime": "dates or times",
+    "numeric": "numbers with many distinct values",
+    "integer-coded": "whole numbers with few distinct values",
+    "categorical": "text with few distinct values",
+    "identifier": "values that nearly all differ",
+    "text": "texts that nearly all differ, or long ones",
+}
+"""The reason for each kind: the full one tells whether a single person has a value that is missing, or no number."""
 
 
 def numberless(text: str) -> str:
@@ -50,9 +62,9 @@ def numberless(text: str) -> str:
     return text if is_public(text) else _NUMBERS.sub(lambda m: m["kept"] or NUMBER, text)
 
 
-def read_why(text: str) -> str:
-    """Return why a column was read as it was; what a schema file says is not repeated."""
+def read_why(text: str, kind: str) -> str:
+    """Return why a column was read as this kind: the same for all such columns; no words of a schema file."""
     plain = re.sub(r"\d[\d,.]*(?<![,.])", "#", text.replace(NUMBER, "#"))
-    if not _WHY.fullmatch(plain):
-        return "as the schema file says" if text else ""
-    return re.sub(r"\d[\d,.]*(?<![,.])", NUMBER, text)
+    if _WHY.fullmatch(plain) or text in _READ_AS.values():
+        return _READ_AS.get(kind, "")
+    return "as the schema file says" if text else ""

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.checks import SHOWN
+from divulge.case.preconditions import CRITICAL
 from divulge.core.result import Identity, counts_rows, identity, label, tidy
 from divulge.report import formatting
 from divulge.report.external.masking import HIDDEN, Names
@@ -21,7 +22,11 @@ from divulge.report.external.sentences import numberless
 from divulge.report.model import Assessment, Rate, ResultRecord
 from divulge.report.policy_model import Changed
 
-__all__ = ["Compared", "Source", "hidden", "is_summary", "numbers"]
+__all__ = ["CHECKS", "Compared", "Source", "hidden", "is_summary", "numbers"]
+
+CHECKS = ("same columns", "constant columns", "identifiers and free text", "sizes", "holdout", *CRITICAL)
+"""Checks that an external edition tells. The others name columns by what a single person may decide: that a value is
+infinite, unreadable or nobody's, that a row is repeated."""
 
 Compared = ResultRecord | Changed
 """A record with the fields that identify a comparison: attack, variant, keys and target."""

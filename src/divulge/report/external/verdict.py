@@ -11,8 +11,16 @@ from divulge.case.preconditions import CRITICAL, INVALIDATING
 from divulge.core.result import FOUND, counts_rows, is_compared, label, number, percent
 from divulge.report import formatting
 from divulge.report.external.source import Source
-from divulge.report.model import Bound, Overall, ResultRecord
-from divulge.report.prose.bounds import SEES_A_COPY, bounds_in_words, cannot_tell, does_not_hold, none_found
+from divulge.report.model import Bound, NotCompared, Overall, ResultRecord
+from divulge.report.prose.bounds import (
+    NO_VALUE,
+    SEES_A_COPY,
+    UNLIKE,
+    bounds_in_words,
+    cannot_tell,
+    does_not_hold,
+    none_found,
+)
 
 __all__ = ["overall"]
 
@@ -23,12 +31,16 @@ def overall(s: Source, results: Sequence[ResultRecord]) -> Overall:
     """Return the verdict of the whole, from the custodian's assessment and the results of this edition."""
     v = s.data.verdict
     bounds = tuple(_bound(s, b) for b in v.bounds if _is_told(b))
+    # that no person has any of the values would be a count of 0
+    columns = tuple(
+        NotCompared(column=s.names.name(n.column), why=UNLIKE if n.why == NO_VALUE else n.why) for n in v.not_compared
+    )
     return Overall(
         verdict=v.verdict,
-        sentence=_sentence(s, results, bounds),
+        sentence=_sentence(s, results, bounds, columns),
         bounds=bounds,
         screened=v.screened,
-        not_compared=tuple(replace(n, column=s.names.name(n.column)) for n in v.not_compared),
+        not_compared=columns,
         without_strangers=s.of(v.without_strangers),
     )
 
@@ -53,7 +65,9 @@ def _bound(s: Source, b: Bound) -> Bound:
     )
 
 
-def _sentence(s: Source, results: Sequence[ResultRecord], bounds: Sequence[Bound]) -> str:
+def _sentence(
+    s: Source, results: Sequence[ResultRecord], bounds: Sequence[Bound], columns: Sequence[NotCompared]
+) -> str:
     data = s.data
     verdict, scope = data.verdict.verdict, data.verdict
     pairs = [(r, e) for r, e in zip(data.results, results, strict=True) if is_compared(r)]
@@ -66,7 +80,6 @@ def _sentence(s: Source, results: Sequence[ResultRecord], bounds: Sequence[Bound
     if verdict in FOUND:
         found = [p for p in zip(data.results, results, strict=True) if p[0].verdict == verdict]
         return _finding(found, pairs) if found else formatting.meaning(data)
-    columns = [replace(n, column=s.names.name(n.column)) for n in scope.not_compared]
     reached = bounds_in_words(bounds, data.settings.acceptable)
     if verdict == "none found":
         keys = any(r.keys for r, _ in pairs)
