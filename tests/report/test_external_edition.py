@@ -915,7 +915,7 @@ def test_what_people_wrote_gives_no_common_word_away(small):
         (("--fail-on", "vwjk"), "write 'cap.high > 0.05', 'singling_out[3 columns].score < 95', 'any.low > 0'", "vwjk"),
         (("--jobs", "vwjk"), "Invalid value for '--jobs': '…' is not a valid integer", "vwjk"),
         (("--vwjk", "1"), "No such option", "vwjk"),
-        (("vwjk",), "SYNTHETIC: 2 tables. hint: add --together", "vwjk"),
+        (("vwjk", "vwjl"), "REAL, SYNTHETIC and one HOLDOUT are expected. hint: add --together", "vwj"),
         (("--search", "vwjk"), "is not one of 'default'", "vwjk"),
         (("--keys=vwjk,vwjl",), "hint: ", "vwj"),
     ],

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from divulge.cli.log import say
 from divulge.cli.root import cli
 
 __all__ = ["attacks", "explain"]
@@ -64,7 +65,7 @@ def explain(attack: str | None) -> None:
         click.echo(words.explain(attack))
         if any(bracket in attack for bracket in "[("):
             entry = words.attack_of(attack).name
-            click.echo(f"divulge: this explains {entry} with all its variants.", err=True)
+            say(f"this explains {entry} with all its variants.")
         return
     groups = {
         "": {name: CATALOGUE[name].question for name in sorted(CATALOGUE)},

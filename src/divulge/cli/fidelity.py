@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from divulge.cli.log import say
 from divulge.cli.options import FILE, beyond_option, engine_option, names, table_options
 from divulge.cli.root import cli
-from divulge.cli.show import as_text, cannot_write, check_file, progress_shown, say
+from divulge.cli.show import as_text, cannot_write, check_file, progress_shown
 from divulge.core.errors import SettingError
 
 __all__ = ["fidelity"]

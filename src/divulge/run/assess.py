@@ -297,7 +297,9 @@ class _Assessing:
         told = self._told(case, plan)
         store = store_of(case, self.attacker, self.reading, options)
         watch.time = time_left_of(case, plan, options, clock)
-        runner = Runner(watch, clock, store, self.finished, options.models, options.sample, options.jobs)
+        runner = Runner(
+            watch, clock, store, self.finished, options.models, options.sample, options.jobs, self.before
+        )  # fmt: skip
         found = self._kept(case, plan, runner, failing)
         self.made(case, options)
         late = notes_on_time(found.left_out, options.budget)
