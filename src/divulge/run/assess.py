@@ -68,8 +68,8 @@ _CONTROL = "positive control"
 def assess(
     real: Any,
     synthetic: Any,
-    *,
     holdout: Any = None,
+    *,
     keys: Sequence[str] | None = None,
     targets: Sequence[str] | None = None,
     subgroups: Sequence[str] = (),
