@@ -31,8 +31,11 @@ def test_a_wrong_name_and_too_many_arguments_have_a_hint(name):
         function(**{f"{parameters[-1]}_": 1})
     with pytest.raises(TypeError, match=rf"^{name}\(\) takes at most .*hint: name the others"):
         function(*range(50))
-    with pytest.raises(TypeError, match=rf"^{name}\(\) missing a required argument: .*hint: call {name}\("):
-        function()
+    if any(
+        p.default is p.empty and p.kind is not p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()
+    ):
+        with pytest.raises(TypeError, match=rf"^{name}\(\) missing a required argument: .*hint: call {name}\("):
+            function()
     assert pickle.loads(pickle.dumps(function)) is function
 
 

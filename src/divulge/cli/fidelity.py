@@ -135,7 +135,7 @@ def _tables(
     paths: Mapping[str, str | None], chosen: Sequence[str], missing: Sequence[str]
 ) -> tuple[dict[str, Any], bool]:
     """Return the tables of each role, and whether these are dictionaries of tables; of one table each the path."""
-    from divulge.cli.quality_inputs import is_one_file, tables_of
+    from divulge.sdmetrics.reports.read_inputs import is_one_file, tables_of
 
     found: dict[str, Mapping[str | None, Any]] = {
         role: {None: path} if is_one_file(path) and not chosen else tables_of(path, chosen, missing, role)
