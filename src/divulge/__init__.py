@@ -5,4 +5,15 @@ The public names stand in `__init__.pyi` and load on first use, so that `import 
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    from types import FunctionType
+
+    found = _load(name)
+    if isinstance(found, FunctionType):
+        from divulge.core.calls import with_hints
+
+        found = globals()[name] = with_hints(name, found)  # over what lazy_loader keeps there
+    return found

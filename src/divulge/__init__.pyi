@@ -74,6 +74,7 @@ from .measures.subgroups import subgroups as subgroups
 from .measures.tails import tails as tails
 from .measures.validity import validity as validity
 from .report.comparison.report import ComparisonReport as ComparisonReport
+from .report.explanations import explain as explain
 from .report.fidelity import Fidelity as Fidelity
 from .report.report import Report as Report
 from .run.assess import assess as assess
@@ -85,6 +86,8 @@ from .run.membership import changes as changes
 from .run.membership import membership as membership
 from .run.outlook import Outlook as Outlook
 from .run.utility import utility as utility
+from .sdmetrics.reports.scoring import diagnose as diagnose
+from .sdmetrics.reports.scoring import quality as quality
 from .stats.selective_prediction import prc as prc
 from .tables.readers import read as read
 from .tables.readers import read_schema as read_schema

@@ -2,11 +2,17 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from datetime import datetime
 
+import click
 import polars as pl
 import pytest
+
+from divulge.cli import cli
+from divulge.cli.root import COMMANDS, OPTIONS
 
 
 @pytest.fixture
@@ -232,10 +238,88 @@ def test_quiet_still_tells_which_attack_failed(divulge, files, monkeypatch):
     assert "weap failed" in err
 
 
-def test_help_shows_its_examples_line_by_line(divulge):
-    _, out, _ = divulge("--help")
+def test_without_a_command_the_whole_help_is_shown(divulge):
+    code, out, err = divulge()
+    assert (code, err) == (0, "")
+    assert out == divulge("--help")[1]
     assert "\n  divulge demo " in out
     assert "\\b" not in out
+
+
+def test_the_help_lists_each_command_once_under_five_headings(divulge):
+    assert [*COMMANDS] == ["Assess", "Compare and audit", "Quality and fidelity", "Release", "Tables and words"]
+    assert sorted(name for names in COMMANDS.values() for name in names) == sorted(cli.commands)
+    out = divulge("--help")[1]
+    assert all(f"\n{heading}:\n" in out for heading in COMMANDS)
+    assert all(out.count(f"\n  {name} ") == 1 for name in cli.commands)
+
+
+@pytest.mark.parametrize("command", sorted(cli.commands))
+def test_a_help_shows_each_option_once(divulge, command):
+    out = divulge(command, "--help")[1]
+    options = [p for p in cli.commands[command].params if isinstance(p, click.Option)]
+    wanted = [next(o for o in p.opts if o.startswith("--")) for p in options]
+    assert sorted(re.findall(r"^  (?:-\w, )?(--[\w-]+)", out[out.index(":\n  -") :], re.M)) == sorted(
+        [*wanted, "--help"]
+    )
+
+
+def test_the_options_of_assess_stand_under_headings_with_examples(divulge):
+    out = divulge("assess", "--help")[1]
+    assert re.findall(r"^(\w[\w ]+):$", out, re.M) == [*OPTIONS]
+    assert out.count("\n  divulge assess ") == 3
+
+
+def test_a_third_table_is_the_holdout(divulge, files):
+    options = (*KEYED[2:], "--no-utility", "--no-fidelity", "-q")
+    assert divulge("assess", "real.csv", "synthetic.csv", "holdout.csv", *options) == (0, "", "")
+    tables = json.loads((files / "divulge-report" / "assessment.json").read_bytes())["tables"]
+    assert tables["holdout"]["rows"] == 120
+    named = divulge("plan", "real.csv", "synthetic.csv", "--holdout", "holdout.csv")
+    assert divulge("plan", "real.csv", "synthetic.csv", "holdout.csv") == named
+
+
+def test_a_log_has_times_and_is_json_where_asked(divulge, files):
+    run = ("assess", "real.csv", "synthetic.csv", *KEYED, "--no-utility", "--no-fidelity", "-v")
+    lines = [json.loads(line) for line in divulge(*run, "--log", "json")[2].splitlines()]
+    assert {"time", "level", "message"} <= set(lines[0])
+    assert all(datetime.fromisoformat(line["time"]).tzinfo for line in lines)
+    assert any(line.get("attack") == "cap" and line["tests"] == 3 for line in lines)
+    code, _, err = divulge("assess", "real.csv", "nosuch.csv", "--log", "json")
+    assert (code, json.loads(err)["level"]) == (2, "ERROR")
+    assert re.match(r"\d{4}-\d\d-\d\dT[\d:]{8}\+00:00 ERROR ", divulge("assess", "a", "b", "--log", "text")[2])
+    assert divulge("assess", "real.csv", "nosuch.csv")[2].startswith("divulge: ")  # the next command has none
+
+
+def test_a_resumed_run_says_what_it_takes_over_and_a_quiet_one_what_changed(divulge, files, monkeypatch):
+    run = ("assess", "real.csv", "synthetic.csv", *KEYED, "--no-utility", "--no-fidelity")
+    monkeypatch.setattr("divulge.run.checkpoints.discard", lambda folder: None)
+    assert divulge(*run, "--budget", "0", "-q")[0] == 0
+    assert re.search(r"divulge: 0 of (\d+) tests taken over, \1 to go\n", divulge(*run, "--resume")[2])
+    assert re.search(r"divulge: (\d+) of \1 tests taken over, 0 to go\n", divulge(*run, "--resume")[2])
+    before = ("--baseline", "divulge-report/assessment.json", "--out", "next", "-q")
+    assert re.fullmatch(r"divulge: change: [^\n]*\n", divulge(*run, *before)[2])
+
+
+def test_the_page_can_be_printed_and_opened_at_once(divulge, files, monkeypatch):
+    run = ("assess", "real.csv", "synthetic.csv", *KEYED, "--no-utility", "--no-fidelity", "-q")
+    opened = []
+    monkeypatch.setattr("divulge.report.documents.pdf.printer", lambda: "/usr/bin/true")
+    monkeypatch.setattr("divulge.report.documents.pdf._by_browser", lambda by, page: b"%PDF" + page.encode())
+    monkeypatch.setattr("click.launch", lambda url: opened.append(url) or 1)
+    code, _, err = divulge(*run, "--pdf", "page.pdf", "--open")
+    assert code == 0
+    assert (files / "page.pdf").read_bytes().startswith(b"%PDF<!")
+    assert opened == ["divulge-report/report.html"]
+    assert err == f"divulge: --open: no browser could be started. hint: open {opened[0]} yourself.\n"
+
+
+def test_a_page_that_nothing_can_print_is_told_before_the_run(divulge, files, monkeypatch):
+    monkeypatch.setattr("divulge.report.documents.pdf.printer", lambda: None)
+    monkeypatch.setattr("divulge.report.documents.pdf.find_spec", lambda name: None)
+    code, _, err = divulge("assess", "real.csv", "synthetic.csv", "--pdf", "page.pdf")
+    assert code == 2 and err.startswith("divulge: --pdf: neither Chromium")
+    assert not (files / "divulge-report").exists()
 
 
 def test_attacks_lists_the_catalogue(divulge):

@@ -113,7 +113,14 @@ def test_two_releases_tell_who_left(divulge, files):
         ("changes real1.csv syn1.csv real1.csv syn2.csv --unit id", "unit: both real tables have the same ids"),
         ("changes syn1.csv real1.csv real2.csv syn2.csv --unit id", "the first real table has no column 'id', and its"),
         ("changes real1.csv syn1.csv real2.csv syn2.csv --unit ID", "the first real table: no column 'ID'"),
-        ("assess real.csv s0.csv s1.csv", "SYNTHETIC: 2 tables. hint: add --together if all are released"),
+        (
+            "assess real.csv s0.csv s1.csv --holdout holdout.csv",
+            "3 tables and --holdout: REAL, SYNTHETIC and one HOLDOUT",
+        ),
+        (
+            "plan real.csv s0.csv s1.csv s2.csv",
+            "4 tables: REAL, SYNTHETIC and one HOLDOUT are expected. hint: add --toge",
+        ),
     ],
 )
 def test_bad_input_is_told_in_a_sentence(divulge, files, words, told):

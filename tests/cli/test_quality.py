@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import divulge as package
 from divulge.sdmetrics.reports import DiagnosticReport, QualityReport
 
 RNG = np.random.default_rng(4)
@@ -81,6 +82,36 @@ def test_the_scores_are_those_of_the_report(divulge, files, command, report):
     for text in (out, (files / "r.json").read_text(), (files / "r.html").read_text()):
         assert SECRET not in text
         assert "2020-01" not in text
+
+
+@pytest.mark.parametrize("command", ["quality", "diagnose"])
+@pytest.mark.parametrize("given", ["frames", "paths", "dictionaries"])
+def test_python_gives_the_scores_of_the_command(divulge, files, command, given):
+    function, sides = getattr(package, command), ("real", "synthetic")
+    if given == "dictionaries":
+        assert divulge(command, *sides, "--schema", "two.json", "-q", "--json", "r.json")[0] == 0
+        tables = [
+            {"people": pl.read_csv(f"{side}/people.csv").to_pandas(), "visits": f"{side}/visits.parquet"}
+            for side in sides
+        ]
+        report = function(*tables, schema=TWO)
+    else:
+        assert divulge(command, "real.csv", "synthetic.csv", "--schema", "one.json", "-q", "--json", "r.json")[0] == 0
+        tables = [pl.scan_csv(f"{side}.csv") if given == "frames" else files / f"{side}.csv" for side in sides]
+        report = function(*tables, schema="one.json" if given == "paths" else ONE)
+    told = {name: None if score != score else score for name, score in report.scores().items()}
+    assert {name: told[name] for name in scores(files / "r.json")} == scores(files / "r.json")
+
+
+def test_python_tells_what_cannot_be_scored(files):
+    with pytest.raises(package.SettingError, match="schema: a int is neither a schema nor metadata"):
+        package.quality("real.csv", "synthetic.csv", schema=3)
+    with pytest.raises(package.FrameError, match=r"^real: cannot read a builtins\.int as a table"):
+        package.quality(3, "synthetic.csv")
+    with pytest.raises(package.SettingError, match="one is a file, the other is not"):
+        package.diagnose({"people": "real.csv"}, "synthetic.csv")
+    with pytest.raises(package.SettingError, match="engine: unknown engine"):
+        package.diagnose("real.csv", "synthetic.csv", engine="sqlite")
 
 
 def test_two_folders_are_the_tables_of_a_database(divulge, files):

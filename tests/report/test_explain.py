@@ -67,14 +67,14 @@ def test_every_part_is_there_and_ends_with_a_full_stop(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_attacker_speaks_in_the_first_person(name):
-    assert re.search(r"\bI\b", CATALOGUE[name].words.says)
+    assert re.search(r"\bI\b", CATALOGUE[name].words.says), f"`says` of {name} must have the attacker say 'I'"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_reading_speaks_of_0_of_1_of_the_baseline_and_of_negative_numbers(name):
     reading = CATALOGUE[name].words.reading
     for about in (r"\b0\b", r"\b1\b", r"\bbaseline\b", r"negative|below 0"):
-        assert re.search(about, reading), about
+        assert re.search(about, reading), f"`reading` of {name} must speak of {about}"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -122,12 +122,16 @@ def test_the_words_speak_of_a_risk_where_the_attack_gives_one(name, tables):
     words = CATALOGUE[name].words
     told = " ".join([words.reading, *words.silent])
     judged = [r for r in found if r.risk is not None]
-    assert bool(judged) == bool(re.search(r"^risk\b", words.formula, flags=re.M))
-    assert bool(judged) == ("Risk" in words.reading)
-    if not judged:
-        assert "no verdict" in told
+    formula, reading = bool(re.search(r"^risk\b", words.formula, flags=re.M)), "Risk" in words.reading
+    if judged:
+        assert formula, f"{name} gives a risk: a line of `formula` must begin with 'risk'"
+        assert reading, f"{name} gives a risk: `reading` must say what 'Risk' means"
+    else:
+        assert not formula, f"{name} gives no risk: no line of `formula` may begin with 'risk'"
+        assert not reading, f"{name} gives no risk: `reading` must not speak of 'Risk'"
+        assert "no verdict" in told, f"{name} gives no risk: `reading` or `silent` must say 'no verdict'"
     if any(r.baseline is not None for r in found):
-        assert "no baseline" not in told.lower()
+        assert "no baseline" not in told.lower(), f"{name} gives a baseline, and its words say 'no baseline'"
         assert "only baseline" not in told
 
 

@@ -127,7 +127,11 @@ def doors(files, tmp_path):
 
 @pytest.mark.parametrize("door", ["membership", "changes", "quality", "diagnose", "folders"])
 def test_scores_are_refused_before_a_table_is_read(door, doors, tiny, monkeypatch):
-    for reading in ("cli.membership._read", "cli.quality_inputs.read", "cli.quality_inputs.read_tables"):
+    for reading in (
+        "cli.membership._read",
+        "sdmetrics.reports.read_inputs.read",
+        "sdmetrics.reports.read_inputs.read_tables",
+    ):
         monkeypatch.setattr(f"divulge.{reading}", refuse_reading)
     found = invoked(*doors[door])
     assert isinstance(found.exception, SizeError)

@@ -56,6 +56,8 @@ def test_the_tests_are_those_of_the_run(tables, files, known, search):
     told = divulge.plan(files[0], files[1], holdout=files[2], search=search, **known)
     counts, planned = Counter(made.attacks), {a.attack: a.tests for a in told.attacks}
     of_key_sets = {name for name, a in CATALOGUE.items() if a.plan.per == "key set"}
+    assert told.tests_at_most == (search == "default" and "keys" not in known) == (", at most: " in str(told))
+    assert told.tests >= len(made.tasks) if told.tests_at_most else told.tests == len(made.tasks)
     for name in counts.keys() | planned.keys():
         # targets may have their best key set in common
         alike = planned[name] >= counts[name] if name in of_key_sets else planned[name] == counts[name]

@@ -62,7 +62,7 @@ EVERY = (
 _NOTHING: Mapping[str, Any] = {}
 
 _TABLES = inspect.signature(
-    lambda real, synthetic, *, holdout=None, schema=None, unit=None, missing=(), seed=0, level=0.95, engine="auto": None
+    lambda real, synthetic, holdout=None, *, schema=None, unit=None, missing=(), seed=0, level=0.95, engine="auto": None
 )
 
 
@@ -140,8 +140,8 @@ def _public(entry: Attack) -> Any:
     def public(
         real: Any,
         synthetic: Any,
-        *,
         holdout: Any = None,
+        *,
         schema: Schema | None = None,
         unit: str | None = None,
         missing: Sequence[str] = (),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from logging import CRITICAL, ERROR
 from typing import NoReturn
 
 import click
@@ -25,6 +26,7 @@ from divulge.cli import (
     split,
     tables,
 )
+from divulge.cli.log import logged, say, start_log
 from divulge.cli.own_messages import own_messages
 from divulge.cli.root import cli
 from divulge.cli.termination import STATUS, terminable, was_terminated
@@ -39,6 +41,7 @@ __all__ = [
 
 def main() -> None:
     """Run the command line; a mistake in the input ends with one message and exit status 2."""
+    start_log()
     with own_messages(), terminable():
         _run()
 
@@ -57,7 +60,7 @@ def _run() -> NoReturn:
     except DivulgeError as error:
         from divulge.report.documents.terminal import clean
 
-        click.echo(f"divulge: {clean(_told(str(error.args[0])))}", err=True)
+        say(clean(_told(str(error.args[0]))), level=ERROR)
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()
@@ -74,7 +77,7 @@ def _unwritten(error: OSError) -> NoReturn:
     """Print that the output, such as a schema on standard output, cannot be written; other errors are unforeseen."""
     if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
         _unforeseen(error)
-    click.echo(f"divulge: cannot write the output ({error.strerror}). hint: write it elsewhere.", err=True)
+    say(f"cannot write the output ({error.strerror}). hint: write it elsewhere.", level=ERROR)
     sys.exit(2)
 
 
@@ -83,15 +86,15 @@ def _unforeseen(error: BaseException) -> NoReturn:
 
     if is_of_memory(error):
         hint = "leave columns out, or take fewer rows; `divulge plan` tells what a run needs."
-        click.echo(f"divulge: there was not enough memory. hint: {hint}", err=True)
+        say(f"there was not enough memory. hint: {hint}", level=ERROR)
         sys.exit(2)
     if os.environ.get("DIVULGE_DEBUG"):
         raise error
     # a library's message may hold a data value: only the type of the error is shown
-    click.echo(
-        f"divulge: internal error ({type(error).__name__}); your files are unchanged. hint: please report it; "
+    say(
+        f"internal error ({type(error).__name__}); your files are unchanged. hint: please report it; "
         "DIVULGE_DEBUG=1 prints the traceback, which may hold data values.",
-        err=True,
+        level=CRITICAL,
     )
     sys.exit(3)
 
@@ -99,6 +102,9 @@ def _unforeseen(error: BaseException) -> NoReturn:
 def _show(error: click.ClickException) -> None:
     """Print what click says about options and arguments."""
     message = error.format_message()
+    if logged():
+        say(_told(message), level=ERROR)
+        return
     if _told(message) == message:
         error.show()
         return
@@ -135,7 +141,7 @@ def _leave(cause: BaseException | None) -> NoReturn:
     if kept:
         what = getattr(cause, "what", "tests")
         message = f"{by}; {kept} of {planned} {what} are kept; repeat the command with --resume to continue."
-    click.echo(f"divulge: {message}", err=True)
+    say(message, level=ERROR)
     remove_private_folders()
     sys.stdout.flush()
     sys.stderr.flush()

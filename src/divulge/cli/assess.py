@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from logging import ERROR
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from divulge.cli.options import FILE, attacker_options, engine_option, run_options, spill_option, table_options
+from divulge.cli.log import say, say_nothing
+from divulge.cli.options import (
+    FILE,
+    attacker_options,
+    engine_option,
+    run_options,
+    spill_option,
+    table_options,
+    with_holdout,
+)
 from divulge.cli.root import cli
 from divulge.cli.show import (
     check_file,
@@ -19,9 +29,9 @@ from divulge.cli.show import (
     command_line,
     deliver,
     finished_shown,
+    open_page,
+    print_page,
     progress_shown,
-    say,
-    say_nothing,
 )
 from divulge.core.errors import DivulgeError, SettingError
 
@@ -41,7 +51,7 @@ _PASSED_ON = (
 
 @cli.command(short_help="Attack a synthetic table, and report what it divulges.")
 @click.argument("real", type=FILE)
-@click.argument("synthetic", type=FILE, nargs=-1, required=True)
+@click.argument("synthetic", type=FILE, nargs=-1, required=True, metavar="SYNTHETIC [HOLDOUT]")
 @attacker_options
 @engine_option("attribution, uniqueness, exact copies and fidelity, and what asks a sample of people")
 @spill_option
@@ -50,21 +60,22 @@ _PASSED_ON = (
 def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | None, **options: Any) -> None:
     """Attack the people of REAL through SYNTHETIC, and compare with the people of a holdout.
 
-    REAL is the table that the synthesizer was trained on. With --together, several SYNTHETIC are attacked as one table
-    of all their rows. Files may be CSV or JSON records, also compressed, Parquet, Arrow/Feather or Excel
-    (book.xlsx::SHEET); "-" reads CSV from standard input. Without --keys, divulge searches for key sets; without
-    --targets, each column is the target in turn.
+    REAL is the table that the synthesizer was trained on. A second table behind it is the HOLDOUT; with --together,
+    several SYNTHETIC are attacked as one table of all their rows. Files may be CSV or JSON records, also compressed,
+    Parquet, Arrow/Feather or Excel (book.xlsx::SHEET); "-" reads CSV from standard input. Without --keys, divulge
+    searches for key sets; without --targets, each column is the target in turn.
+
+    
+    divulge assess real.csv synthetic.csv holdout.csv
+    divulge assess real.csv synthetic.csv holdout.csv --keys age,sex,zip --targets income --policy policy.toml
+    divulge assess real.csv a.csv b.csv c.csv --together --holdout holdout.csv
 
     Exit status: 0 done, 1 a --fail-on rule or a condition of --policy was broken, 2 unusable input, 3 an attack failed.
     """
+    synthetic, holdout = with_holdout(synthetic, holdout, together=together)
     paths = [real, *synthetic, *([] if holdout is None else [holdout])]
     if paths.count("-") > 1:
         raise SettingError("-: only one table can come from standard input. hint: name a file.")
-    if len(synthetic) > 1 and not together:
-        raise SettingError(
-            f"SYNTHETIC: {len(synthetic)} tables. hint: add --together if all are released; `divulge compare` ranks "
-            "candidates of which one is; name the holdout with --holdout."
-        )
     folder = _checked_folder(options, paths)
     check_names(paths, options)
     tables = {"real": real, "synthetic": list(synthetic) if together else synthetic[0], "holdout": holdout}
@@ -78,6 +89,11 @@ def _checked_folder(options: dict[str, Any], given: Sequence[str | None] = ()) -
     check_folder(folder, external)
     inputs = [*given, options["policy"], options["baseline"], options["schema_file"]]
     check_file("--junit", options["junit"], inputs, folder)
+    if options["pdf"]:
+        from divulge.report.documents.pdf import check_printer
+
+        check_file("--pdf", options["pdf"], inputs, folder)
+        check_printer()
     return folder
 
 
@@ -125,6 +141,10 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
     if external:
         report = report.external(reveal)
     deliver(report, folder, quiet=options["quiet"])
+    if options["pdf"]:
+        print_page(report.to_html(annex=False), options["pdf"], quiet=options["quiet"])
+    if options["open_page"]:
+        open_page(folder / "report.html")
     if options["junit"]:
         from divulge.cli.gate import write_junit
 
@@ -133,7 +153,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
         discard(keep)
     judged = report.assessment.policy
     for sentence in broken(judged) if judged else ():
-        click.echo(f"divulge: rule broken: {clean(sentence)}", err=True)
+        say(f"rule broken: {clean(sentence)}", level=ERROR)
     if judged and not judged.kept:
         sys.exit(1)
     if report.failed:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from divulge.cli.log import say, say_nothing
 from divulge.cli.options import FILE, FOLDER, beyond_option, names, views_option
 from divulge.cli.root import cli
-from divulge.cli.show import as_text, cannot_write, check_file, check_place, printed, progress_shown, say, say_nothing
+from divulge.cli.show import as_text, cannot_write, check_file, check_place, printed, progress_shown
 from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:

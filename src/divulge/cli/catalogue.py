@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from divulge.cli.log import say
 from divulge.cli.root import cli
 
 __all__ = ["attacks", "explain"]
@@ -51,29 +52,10 @@ def explain(attack: str | None) -> None:
     ATTACK may also be a measure of fidelity, such as column_pairs. A name may carry a variant: "cap (zero)", cap[zero].
     Without a name, the command lists the attacks and the measures.
     """
-    from divulge.attacks import CATALOGUE
-    from divulge.measures.catalogue import all_measures
-    from divulge.measures.linked.catalogue import linked_measures
-    from divulge.report import explain as words
-    from divulge.report.explain_measure import explain_measure, measure_of
+    from divulge.report.explain import attack_of
+    from divulge.report.explain_measure import measure_of
+    from divulge.report.explanations import explain as words
 
-    if attack is not None and (measure := measure_of(attack)) is not None:
-        click.echo(explain_measure(measure))
-        return
-    if attack is not None:
-        click.echo(words.explain(attack))
-        if any(bracket in attack for bracket in "[("):
-            entry = words.attack_of(attack).name
-            click.echo(f"divulge: this explains {entry} with all its variants.", err=True)
-        return
-    groups = {
-        "": {name: CATALOGUE[name].question for name in sorted(CATALOGUE)},
-        "\nMeasures of fidelity:": {m.name: m.question for m in all_measures()},
-        "\nMeasures of relations and sequences:": {m.name: m.question for m in linked_measures()},
-    }
-    width = max(len(name) for named in groups.values() for name in named)
-    for heading, named in groups.items():
-        if heading:
-            click.echo(heading)
-        for name, question in named.items():
-            click.echo(f"{name:{width}}  {question}")
+    click.echo(words(attack))
+    if attack is not None and measure_of(attack) is None and any(bracket in attack for bracket in "[("):
+        say(f"this explains {attack_of(attack).name} with all its variants.")

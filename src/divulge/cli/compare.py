@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from logging import ERROR
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from divulge.cli.log import say, say_nothing
 from divulge.cli.options import (
     FILE,
     FOLDER,
@@ -21,17 +23,7 @@ from divulge.cli.options import (
     table_options,
 )
 from divulge.cli.root import cli
-from divulge.cli.show import (
-    as_text,
-    check_names,
-    check_place,
-    command_line,
-    printed,
-    progress_shown,
-    say,
-    say_nothing,
-    written,
-)
+from divulge.cli.show import as_text, check_names, check_place, command_line, printed, progress_shown, written
 from divulge.core.errors import DivulgeError, SettingError
 
 if TYPE_CHECKING:
@@ -231,7 +223,7 @@ def _deliver(report: ComparisonReport, folder: Path, *, quiet: bool) -> None:
         from divulge.report.documents.terminal import clean
 
         for failure in report.failed:
-            click.echo(f"divulge: {clean(failure['label'])} failed: {clean(failure['why'])}", err=True)
+            say(f"{clean(failure['label'])} failed: {clean(failure['why'])}", level=ERROR)
         return
     printed(report.comparison, summary)
     click.echo(f"\nComparison: {as_text(folder / 'comparison.html')}")

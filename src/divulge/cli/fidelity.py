@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from divulge.cli.options import FILE, beyond_option, engine_option, names, table_options
+from divulge.cli.log import say
+from divulge.cli.options import FILE, beyond_option, engine_option, names, table_options, with_holdout
 from divulge.cli.root import cli
-from divulge.cli.show import as_text, cannot_write, check_file, progress_shown, say
+from divulge.cli.show import as_text, cannot_write, check_file, progress_shown
 from divulge.core.errors import SettingError
 
 __all__ = ["fidelity"]
@@ -18,6 +19,7 @@ __all__ = ["fidelity"]
 @cli.command(short_help="Tell a defect of the synthetic table from a small sample.")
 @click.argument("real", type=FILE)
 @click.argument("synthetic", type=FILE)
+@click.argument("third", type=FILE, required=False, metavar="[HOLDOUT]")
 @click.option(
     "--holdout",
     type=FILE,
@@ -77,7 +79,7 @@ __all__ = ["fidelity"]
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
 @beyond_option("the measures are")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no results.")
-def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> None:
+def fidelity(real: str, synthetic: str, third: str | None, holdout: str | None, **options: Any) -> None:
     """Measure how much of REAL the table SYNTHETIC keeps, beside what a fresh sample of the same people would keep.
 
     The verdicts are "differs", "like a fresh sample", "cannot tell", and "closer than a fresh sample", which points to
@@ -92,6 +94,7 @@ def fidelity(real: str, synthetic: str, holdout: str | None, **options: Any) -> 
     from divulge.run.fidelity import fidelity as run
     from divulge.tables.readers import read_relational_schema, read_schema
 
+    _, holdout = with_holdout([synthetic, *([] if third is None else [third])], holdout, together=False)
     paths = {"real": real, "synthetic": synthetic, "holdout": holdout}
     if list(paths.values()).count("-") > 1:
         raise SettingError("-: only one table can come from standard input. hint: name a file.")
@@ -132,7 +135,7 @@ def _tables(
     paths: Mapping[str, str | None], chosen: Sequence[str], missing: Sequence[str]
 ) -> tuple[dict[str, Any], bool]:
     """Return the tables of each role, and whether these are dictionaries of tables; of one table each the path."""
-    from divulge.cli.quality_inputs import is_one_file, tables_of
+    from divulge.sdmetrics.reports.read_inputs import is_one_file, tables_of
 
     found: dict[str, Mapping[str | None, Any]] = {
         role: {None: path} if is_one_file(path) and not chosen else tables_of(path, chosen, missing, role)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from logging import ERROR
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from divulge.cli.audit import judge_audit_file
+from divulge.cli.log import say
 from divulge.cli.options import FILE
 from divulge.cli.quality import judged_scores, saved_report
 from divulge.cli.root import cli
@@ -91,7 +93,7 @@ def _told(judged: Policy, quiet: bool) -> int:
     if not quiet:
         click.echo(_table(judged))
     for sentence in broken(judged):
-        click.echo(f"divulge: not kept: {clean(sentence)}", err=True)
+        say(f"not kept: {clean(sentence)}", level=ERROR)
     return 0 if judged.kept else 1
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "spill_option",
     "table_options",
     "views_option",
+    "with_holdout",
 ]
 
 
@@ -58,6 +59,24 @@ def check_path(option: str, path: str) -> None:
             raise SettingError(f"{option}: the path is too long. hint: use a shorter one.") from None
     except ValueError:
         raise SettingError(f"{option}: no file can have this name. hint: check the path.") from None
+
+
+def with_holdout(synthetic: Sequence[str], holdout: str | None, *, together: bool) -> tuple[Sequence[str], str | None]:
+    """Return the synthetic tables and the holdout of a command line whose third table is the holdout.
+
+    Raises
+    ------
+    SettingError
+        There are more tables than a synthetic one and a holdout, and they are not attacked together.
+    """
+    if together or len(synthetic) == 1:
+        return synthetic, holdout
+    if len(synthetic) == 2 and holdout is None:
+        return synthetic[:1], synthetic[1]
+    raise SettingError(
+        f"{1 + len(synthetic)} tables{'' if holdout is None else ' and --holdout'}: REAL, SYNTHETIC and one HOLDOUT "
+        "are expected. hint: add --together if all synthetic tables are released; `divulge compare` ranks candidates."
+    )
 
 
 FILE = _PathName("file")
@@ -238,6 +257,9 @@ _RUN: _Options = (
     click.option("--reveal", multiple=True, callback=names, metavar="WHAT",
                  help="Names to show: 'values' shows the values that define subgroups in a custodian's edition, "
                  "'columns' shows column names in an external one."),
+    click.option("--pdf", type=FILE, metavar="FILE",
+                 help="Also print the page to FILE by an installed Chromium, Edge or WeasyPrint."),
+    click.option("--open", "open_page", is_flag=True, help="Open the page in a browser when it is written."),
     *_SCOPE,
     click.option("--tolerance", type=float, default=0.05, show_default=True,
                  help="Largest difference of fidelity that does not matter, as a distance from 0 to 1."),

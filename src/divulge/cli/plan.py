@@ -17,17 +17,17 @@ from divulge.cli.options import (
     planned_options,
     spill_option,
     table_options,
+    with_holdout,
 )
 from divulge.cli.root import cli
 from divulge.cli.show import cannot_write, check_file, check_names
-from divulge.core.errors import SettingError
 
 __all__ = ["plan"]
 
 
 @cli.command(short_help="Tell what an assessment will need and can find, before it begins.")
 @click.argument("real", type=FILE)
-@click.argument("synthetic", type=FILE, nargs=-1, required=True)
+@click.argument("synthetic", type=FILE, nargs=-1, required=True, metavar="SYNTHETIC [HOLDOUT]")
 @attacker_options
 @engine_option("as in `divulge assess`")
 @spill_option
@@ -49,8 +49,7 @@ def plan(real: str, synthetic: Sequence[str], together: bool, holdout: str | Non
     from divulge.run.forecast import plan as planned
     from divulge.tables.readers import read_schema
 
-    if len(synthetic) > 1 and not together:
-        raise SettingError(f"SYNTHETIC: {len(synthetic)} tables. hint: add --together if all are released.")
+    synthetic, holdout = with_holdout(synthetic, holdout, together=together)
     paths = [real, *synthetic, *([] if holdout is None else [holdout])]
     check_file("--json", options["json_file"], [*paths, options["schema_file"]])
     check_names(paths, options)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from divulge.cli.log import say, say_nothing
 from divulge.cli.options import FILE, beyond_option, engine_option, names, views_option
 from divulge.cli.root import cli
-from divulge.cli.show import as_text, cannot_write, check_file, printed, progress_shown, say
+from divulge.cli.show import as_text, cannot_write, check_file, printed, progress_shown
 from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
-    from divulge.cli.quality_inputs import Inputs
     from divulge.report.policy_model import Condition
     from divulge.sdmetrics.reports.base import Report
 
@@ -107,22 +106,17 @@ def diagnose(**options: Any) -> None:
 
 def _run(kind: _Kind, **options: Any) -> None:
     from divulge.report.documents.terminal import clean
-    from divulge.sdmetrics.reports import QualityReport
+    from divulge.sdmetrics.reports import scoring
     from divulge.sdmetrics.reports.text import summary
 
-    report = _empty(kind)
-    parts = ["", *(p.name for p in report.known_properties())]
+    parts = ["", *(p.name for p in _empty(kind).known_properties())]
     _check(kind, parts, options)
     with progress_shown(options["quiet"], noun="row", doing="comparing") as progress:
-        progress("reading the tables", 0, 1)
-        inputs = _inputs(kind, options)
-        for note in [] if options["quiet"] else inputs.notes:
-            say(clean(note))
-        progress("comparing", 0, 1)
-        _generate(report, inputs, options, progress)
-        if isinstance(report, QualityReport):
-            report.get_fresh_sample()
-    report.report_info["metadata_source"] = inputs.source
+        report: Report = (scoring.quality if kind is _QUALITY else scoring.diagnose)(
+            options["real"], options["synthetic"], schema=options["schema_file"],
+            **{name: options[name] for name in ("tables", "missing", "engine", "beyond_memory")}, progress=progress,
+            before=say_nothing if options["quiet"] else lambda note: say(clean(note)),
+        )  # fmt: skip
     judged = judged_scores(report, options["fail_on"])
     _write("--json", options["json_file"], report.save)
     _write("--html", options["html_file"], lambda path: report.to_html(path, judged))
@@ -154,44 +148,6 @@ def _check(kind: _Kind, parts: Sequence[str], options: dict[str, Any]) -> None:
         check_file(f"--{option}", options[f"{option}_file"], [*given, options["schema_file"]])
     if options["json_file"] and options["json_file"] == options["html_file"]:
         raise SettingError("--json and --html: this is one file. hint: name two.")
-
-
-def _inputs(kind: _Kind, options: dict[str, Any]) -> Inputs:
-    """Return the tables and the metadata; with an engine the tables are where they were."""
-    from divulge.cli.quality_inputs import check_memory, counted_inputs, read_inputs
-    from divulge.tables.counting import COUNTING
-
-    real, synthetic, schema_file, tables, missing = (
-        options[name] for name in ("real", "synthetic", "schema_file", "tables", "missing")
-    )
-    if options["engine"] in COUNTING:
-        return counted_inputs(
-            real, synthetic, schema_file, tables, missing, options["engine"], strict=kind.strict,
-            beyond_memory=options["beyond_memory"],
-        )  # fmt: skip
-    if not options["beyond_memory"]:
-        check_memory(real, synthetic, tables, missing)
-    return read_inputs(real, synthetic, schema_file, tables, missing, strict=kind.strict)
-
-
-def _generate(
-    report: Report, inputs: Inputs, options: dict[str, Any], progress: Callable[[str, int, int], None]
-) -> None:
-    from divulge.sdmetrics.reports.details import is_own
-    from divulge.tables.counting import COUNTING
-
-    tables, engine = (inputs.real, inputs.synthetic, inputs.metadata), options["engine"]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what they say is a score of nan, or an error beside one
-            if engine in COUNTING:
-                report.generate_in(engine, *tables, missing=options["missing"], progress=progress)
-            else:
-                report.generate(*tables, verbose=False)
-    except (TypeError, ValueError) as error:
-        if not is_own(error):
-            raise
-        raise SettingError(str(error)) from None
 
 
 def judged_scores(report: Report, rules: Sequence[str]) -> list[Condition]:

@@ -10,7 +10,7 @@ import click
 
 from divulge.cli.options import FILE, names
 from divulge.cli.root import cli
-from divulge.cli.show import as_text, cannot_write, check_file, written
+from divulge.cli.show import as_text, cannot_write, check_file, print_page, written
 from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def render(
         report = report.external(reveal)
     if pdf:
         check_file("--pdf", pdf, [assessment], Path(assessment).parent)
-        _printed(report.to_html(annex=annex), pdf)
+        print_page(report.to_html(annex=annex), pdf)
     if pdf and formats is None:
         return
     source = Path(assessment)
@@ -131,7 +131,7 @@ def _render_audit(
         report = report.external(reveal)
     if pdf:
         check_file("--pdf", pdf, [str(source)], source.parent)
-        _printed(report.to_html(), pdf)
+        print_page(report.to_html(), pdf)
     if pdf and formats is None:
         return
     folder = Path(out) if out else source.parent / "external" if wanted != has else source.parent
@@ -147,12 +147,6 @@ def _render_audit(
             click.echo(as_text(path))
     except OSError as error:
         raise cannot_write("--out", error, "folder") from None
-
-
-def _printed(page: str, pdf: str) -> None:
-    from divulge.report.documents.pdf import printed
-
-    click.echo(as_text(printed(page, pdf)))
 
 
 def _is(path: Path, source: Path) -> bool:

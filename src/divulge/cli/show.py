@@ -7,11 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from logging import ERROR, WARNING
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from divulge.cli.log import logged, say
 from divulge.cli.options import check_path
 from divulge.core.atomic_write import check_target, check_writable, why_not
 from divulge.core.errors import SettingError
@@ -42,10 +44,10 @@ __all__ = [
     "command_line",
     "deliver",
     "finished_shown",
+    "open_page",
+    "print_page",
     "printed",
     "progress_shown",
-    "say",
-    "say_nothing",
     "written",
 ]
 
@@ -176,25 +178,33 @@ def printed(data: Any, summary: Callable[..., str]) -> None:
 
 def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
     """Write the documents, and print the summary."""
-    from divulge.report.documents.terminal import summary
+    from divulge.report.documents.terminal import clean, summary
 
     written(report, folder)
     if quiet:
         for failure in report.failed:
-            click.echo(f"divulge: {failure['attack']} failed: {failure['why']}", err=True)
+            say(f"{failure['attack']} failed: {failure['why']}", level=ERROR)
+        if report.assessment.change:
+            say(clean(f"change: {report.assessment.change.sentence}"))
         return
     printed(report.assessment, summary)
     if report.assessment.edition == "custodian":
         click.echo(f"\nReport: {as_text(folder / 'report.html')}")
 
 
-def say(told: str) -> None:
-    """Print a line on standard error."""
-    click.echo(f"divulge: {told}", err=True)
+def print_page(page: str, pdf: str, *, quiet: bool = False) -> None:
+    """Print a page to a PDF file, and show its name."""
+    from divulge.report.documents.pdf import printed
+
+    path = printed(page, pdf)
+    if not quiet:
+        click.echo(as_text(path))
 
 
-def say_nothing(told: str) -> None:
-    """Print nothing."""
+def open_page(page: Path) -> None:
+    """Open a page in a browser, or say that there is none."""
+    if click.launch(str(page)):
+        say(f"--open: no browser could be started. hint: open {as_text(page)} yourself.", level=WARNING)
 
 
 def finished_shown(done: Finished) -> None:
@@ -203,7 +213,7 @@ def finished_shown(done: Finished) -> None:
         f"{n} {word}" for n, word in ((done.kept, "kept"), (done.failed, "failed"), (done.left_out, "left out")) if n
     ]
     text = ", ".join([f"{done.n} {'test' if done.n == 1 else 'tests'}", *more, f"{done.seconds:.1f} s"])
-    click.echo(f"divulge: {done.attack}: {text}", err=True)
+    say(f"{done.attack}: {text}", attack=done.attack, tests=done.n, seconds=round(done.seconds, 3))
 
 
 def _without_names(what: str, names: bool, total: int) -> str:
@@ -243,14 +253,14 @@ class _Lines:
         doing, noun = _COUNTED.get(what.split(" ")[0], (self._doing, self._noun))
         stage = f"{doing} ({total:,} {noun}s)" if attacking else what
         if stage != self._stage:
-            click.echo(f"divulge: {stage}", err=True)
+            say(stage)
             self._stage, self._began, self._told = stage, now, now
         elif attacking and now - self._told >= _EVERY:
             from divulge.report.documents.terminal import clean
 
             left = _left_in_words(self._left, now - self._began, done, total)
             running = clean(_without_names(what, self._names, total))
-            click.echo(f"divulge: {done:,} of {total:,} {noun}s done{left and ', '}{left}; now {running}", err=True)
+            say(f"{done:,} of {total:,} {noun}s done{left and ', '}{left}; now {running}", done=done, total=total)
             self._told = now
 
     def left(self, seconds: float) -> None:
@@ -275,7 +285,7 @@ def progress_shown(quiet: bool, *, names: bool = True, noun: str = "test", doing
     """
     if quiet:
         yield _Silence()
-    elif sys.stderr.isatty():
+    elif sys.stderr.isatty() and not logged():
         from divulge.cli.bar import bar
 
         with bar(lambda what, total: _without_names(what, names, total)) as shown:

@@ -33,7 +33,7 @@ SHARED = ("tolerance", "targets", "groups")
 """Settings that a run passes to each measure that takes them."""
 
 _TABLES = inspect.signature(
-    lambda real, synthetic, *, holdout=None, schema=None, unit=None, ignore=(), missing=(), seed=0, level=0.95: None
+    lambda real, synthetic, holdout=None, *, schema=None, unit=None, ignore=(), missing=(), seed=0, level=0.95: None
 )
 _COLUMNS = ("targets", "groups", "columns")
 _ONE = ("target",)
@@ -126,8 +126,8 @@ def _public(entry: Measure) -> Any:
     def public(
         real: Any,
         synthetic: Any,
-        *,
         holdout: Any = None,
+        *,
         schema: Schema | None = None,
         unit: str | None = None,
         ignore: Sequence[str] = (),

@@ -144,7 +144,16 @@ class Report:
         """Return one row for each real record, most exposed first, as a frame of the kind of the real table.
 
         `divulge.run.records` names the columns. Without records the frame is empty.
+
+        Raises
+        ------
+        SettingError
+            This is an external edition.
         """
+        if self.assessment.edition == "external":
+            raise SettingError(
+                "records: an external edition has none. hint: ask the report that it was made of, the custodian's."
+            )
         return as_kind(pl.DataFrame() if self.record_frame is None else self.record_frame, self.kind)
 
     def to_csv(self, path: str | Path | None = None) -> str:

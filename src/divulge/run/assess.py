@@ -68,8 +68,8 @@ _CONTROL = "positive control"
 def assess(
     real: Any,
     synthetic: Any,
-    *,
     holdout: Any = None,
+    *,
     keys: Sequence[str] | None = None,
     targets: Sequence[str] | None = None,
     subgroups: Sequence[str] = (),
@@ -297,7 +297,9 @@ class _Assessing:
         told = self._told(case, plan)
         store = store_of(case, self.attacker, self.reading, options)
         watch.time = time_left_of(case, plan, options, clock)
-        runner = Runner(watch, clock, store, self.finished, options.models, options.sample, options.jobs)
+        runner = Runner(
+            watch, clock, store, self.finished, options.models, options.sample, options.jobs, self.before
+        )  # fmt: skip
         found = self._kept(case, plan, runner, failing)
         self.made(case, options)
         late = notes_on_time(found.left_out, options.budget)

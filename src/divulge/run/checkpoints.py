@@ -78,13 +78,16 @@ class CheckpointStore:
         self._times: list[NDArray[np.int64]] = []
         _make_private(self.folder)
 
+    def has(self, key: str) -> bool:
+        """Return whether a test kept under a key would be read."""
+        return self.resume and os.path.lexists(self.folder / file_name(key))
+
     def get(self, key: str) -> Checkpoint | None:
         """Return the test kept under a key; None where there is none, or its file cannot be used."""
-        path = self.folder / file_name(key)
-        if not self.resume or not os.path.lexists(path):
+        if not self.has(key):
             return None
         try:
-            found = from_bytes(_content(path), key)
+            found = from_bytes(_content(self.folder / file_name(key)), key)
         except (OSError, ValueError):
             self.refuse(key)
             return None

@@ -41,8 +41,8 @@ Progress = Callable[[str, int, int], None]
 def fidelity(
     real: Any,
     synthetic: Any,
-    *,
     holdout: Any = None,
+    *,
     groups: Sequence[str] | None = None,
     targets: Sequence[str] | None = None,
     tolerance: float = TOLERANCE,

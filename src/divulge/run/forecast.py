@@ -84,8 +84,8 @@ class _Announced(Case):
 def plan(
     real: Any,
     synthetic: Any,
-    *,
     holdout: Any = None,
+    *,
     keys: Sequence[str] | None = None,
     targets: Sequence[str] | None = None,
     subgroups: Sequence[str] = (),
@@ -241,6 +241,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         disk_free=disk_free if disk else None,
         blocks=blocks,
         needed_in_files=_needed_in_files(work, options),
+        tests_at_most=bool(planned.key_sets),
     )
 
 

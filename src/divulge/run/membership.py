@@ -37,7 +37,7 @@ _TOO_LARGE = """\
 
 @functools.wraps(attack)
 @read_as_told
-def _membership(real: Any, synthetic: Any, *, holdout: Any = None, beyond_memory: bool = False, **settings: Any) -> Any:
+def _membership(real: Any, synthetic: Any, holdout: Any = None, *, beyond_memory: bool = False, **settings: Any) -> Any:
     if beyond_memory or settings.get("engine") in COUNTING:  # an engine reads nothing, and the attack says so
         return attack(real, synthetic, holdout=holdout, **settings)
     real, synthetic, holdout = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")

@@ -85,6 +85,8 @@ class Outlook:
     """Blocks of the largest index that is searched in files; 0 where indices are in memory."""
     needed_in_files: int | None = None
     """Bytes that the process would take with indices in files (--spill); None where nothing would be gained."""
+    tests_at_most: bool = False
+    """Whether the run may make fewer tests, because it searches key sets."""
 
     @property
     def fits(self) -> bool:
@@ -136,7 +138,8 @@ def _lines(told: Outlook) -> Iterator[tuple[str, str]]:
         what = codes + blocks if codes else blocks.removeprefix(", and ")
         yield "disk", f"about {in_bytes(told.disk)} in a private folder, removed at the end: {what}{_free(told)}"
     yield "time", f"about {duration(told.seconds)} in {several(told.jobs, 'thread')}"
-    yield "tests", f"{told.tests:,} of {several(len(told.attacks), 'attack')}"
+    most = ", at most: targets may share the key sets that the run searches" if told.tests_at_most else ""
+    yield "tests", f"{told.tests:,} of {several(len(told.attacks), 'attack')}{most}"
     for sampled in (True, False):
         listed = ", ".join(f"{a.attack} {a.tests}" for a in told.attacks if a.sampled == sampled)
         if listed:

@@ -42,7 +42,7 @@ _NO_KEYS = "no keys were given: it is made for keys and targets that are named"
 _NO_KEY_SET = "no keys were given, and no key set was searched for"
 _TOO_MANY = "no key set was searched for: too many people for the scores of so many targets; name keys or targets"
 _NO_TARGET = "no column is left as a target"
-_AS_ASKED = "it was left out on request (membership=False)"
+_AS_ASKED = "whoever ran the assessment left it out"
 _NO_STRANGERS = "it needs a holdout"
 
 

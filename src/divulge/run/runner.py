@@ -22,6 +22,7 @@ from divulge.core.process_wide import one_thread, return_memory
 from divulge.core.result import Result
 from divulge.kernels import runtime
 from divulge.report.environment import package_versions
+from divulge.report.formatting import several
 from divulge.run.budget import TIME_UP, Clock, counted_left_out
 from divulge.run.checkpoint_format import Checkpoint, fits
 from divulge.run.checkpoints import CheckpointStore, key_of
@@ -85,6 +86,8 @@ class Runner:
     people: int | None = None
     jobs: int = 1
     """Tests that are made at a time, at most."""
+    before: Callable[[str], None] = lambda told: None
+    """Takes what is told before the tests begin."""
     run: int = 0
     """0 for the run itself, from 1 on for those with planted copies."""
 
@@ -135,6 +138,9 @@ def run_all(case: Case, tasks: Sequence[Task], runner: Runner) -> RunOutcome:
     people = people_of_run(case, runner.people)
     about = "" if runner.store is None else _about(people)
     _prepare(people, tasks)
+    if runner.store is not None and runner.store.resume and not runner.run:
+        taken = sum(runner.store.has(_key(about, task)) for task in tasks)
+        runner.before(f"{taken:,} of {several(len(tasks), 'test')} taken over, {len(tasks) - taken:,} to go")
     watch = runner.watch
 
     def made(i: int) -> Answer:

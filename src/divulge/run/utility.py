@@ -21,8 +21,8 @@ __all__ = ["utility"]
 def utility(
     real: Any,
     synthetic: Any,
-    *,
     holdout: Any = None,
+    *,
     targets: Sequence[str] | None = None,
     models: bool = True,
     schema: Schema | None = None,

@@ -21,7 +21,7 @@ LINKED: dict[str, Measure] = {}
 """The measures in the order in which a run makes them; `run` takes a `Linked`."""
 
 _TABLES = inspect.signature(
-    lambda real, synthetic, *, holdout=None, schema=None, sequence_key=None, sequence_index=None, missing=(), seed=0,
+    lambda real, synthetic, holdout=None, *, schema=None, sequence_key=None, sequence_index=None, missing=(), seed=0,
     level=0.95: None
 )  # fmt: skip
 _EVERY = (
@@ -67,8 +67,8 @@ def _public(run: Run, reference: str) -> Any:
     def public(
         real: Any,
         synthetic: Any,
-        *,
         holdout: Any = None,
+        *,
         schema: RelationalSchema | Schema | None = None,
         sequence_key: Any = None,
         sequence_index: Any = None,

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Never
 
@@ -14,7 +15,7 @@ from divulge.core.atomic_write import replaced
 from divulge.core.errors import SettingError
 from divulge.report.documents.weasyprint_page import adapted
 
-__all__ = ["printed", "printer"]
+__all__ = ["check_printer", "printed", "printer"]
 
 _BROWSERS = (
     "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge", "microsoft-edge",
@@ -40,6 +41,12 @@ def printer() -> str | None:
     """Return the path of a browser that can print, None where there is none."""
     found = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
     return found or next((path for path in _APPS if os.access(path, os.X_OK)), None)
+
+
+def check_printer() -> None:
+    """Raise a `SettingError` where neither a browser nor WeasyPrint is installed."""
+    if printer() is None and find_spec("weasyprint") is None:
+        raise SettingError(_NONE)
 
 
 def printed(page: str, path: str | Path) -> Path:

@@ -224,7 +224,7 @@ _WHOLE = (
     "the search for minimal sets stopped before # columns: # sets are too many",
     "fewer columns can be attacked than it needs",
     "it needs a holdout",
-    "it was left out on request (membership=False)",
+    "whoever ran the assessment left it out",
     "no column is left as a target",
     "no keys were given, and no key set was searched for",
     "no keys were given: it is made for keys and targets that are named",

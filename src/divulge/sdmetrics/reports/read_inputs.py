@@ -1,4 +1,4 @@
-"""The tables and the metadata of `divulge quality` and `divulge diagnose`."""
+"""The tables and the metadata of `divulge.quality` and `divulge.diagnose`, and of the commands of these names."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import polars as pl
 
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.core.relations import RelationalSchema
-from divulge.core.schema import no_such
+from divulge.core.schema import Schema, no_such
 from divulge.run.fitting import check_scores, check_values
 from divulge.tables.folders import read_tables, table_files, table_role
 from divulge.tables.frames import Table, collect
 from divulge.tables.matched_names import matched_names
-from divulge.tables.readers import read, read_metadata
+from divulge.tables.readers import opened, read, read_metadata
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Inputs", "check_memory", "is_one_file", "read_inputs", "tables_of"]
@@ -47,16 +47,17 @@ class Inputs:
 
 
 def read_inputs(
-    real: str, synthetic: str, schema_file: str | None, tables: Sequence[str], missing: Sequence[str], *, strict: bool
+    real: Any, synthetic: Any, schema: Any, tables: Sequence[str], missing: Sequence[str], *, strict: bool
 ) -> Inputs:
     """Return the tables of both sides, and their metadata.
 
     Parameters
     ----------
     real, synthetic
-        A file, a folder of tables, or a list of tables: users=users.csv,orders=orders.csv.
-    schema_file
-        SDV metadata or TOML, or None for what divulge infers.
+        A file, a folder of tables, or a list of tables: users=users.csv,orders=orders.csv; a frame, or a dictionary of
+        them.
+    schema
+        The file of SDV metadata or TOML, what it says, or None for what divulge infers.
     tables
         Names and files of the tables in both folders; empty for all.
     missing
@@ -69,7 +70,7 @@ def read_inputs(
     SettingError, TableError, ColumnError
         A file cannot be read, or tables and metadata name different things.
     """
-    given = read_metadata(schema_file) if schema_file else None
+    given = _described(schema)
     found = [tables_of(path, tables, missing, side) for path, side in ((real, "real"), (synthetic, "synthetic"))]
     ours, theirs = _named(found, given)
     if strict:  # the diagnostic report counts names that differ
@@ -77,11 +78,11 @@ def read_inputs(
     notes = [note for side in (ours, theirs) for table in side.values() for note in table.notes]
     if isinstance(given, dict):
         metadata, frames = _unified(given), (_frames(ours), _frames(theirs))
-        source = f"SDV metadata of {Path(str(schema_file)).name}"
+        source = f"SDV metadata{_file(schema)}"
     else:
         metadata, frames = _derived(ours, theirs, given, missing)
-        source = f"schema of {Path(schema_file).name}" if schema_file else "inferred by divulge from the real table"
-        notes += [] if schema_file else [_INFERRED]
+        source = "inferred by divulge from the real table" if schema is None else f"schema{_file(schema)}"
+        notes += [_INFERRED] if schema is None else []
     _check_names(*frames, list(metadata["tables"]))
     apart = sorted(set(ours) - set(metadata["tables"]))
     notes += [f"the schema does not describe {', '.join(map(repr, apart))}: left out."] if apart else []
@@ -90,9 +91,9 @@ def read_inputs(
 
 
 def counted_inputs(
-    real: str,
-    synthetic: str,
-    schema_file: str | None,
+    real: Any,
+    synthetic: Any,
+    schema: Any,
     tables: Sequence[str],
     missing: Sequence[str],
     engine: str,
@@ -106,7 +107,7 @@ def counted_inputs(
     ----------
     real, synthetic
         Each one table: Parquet files, a folder of them, or a table of a DuckDB file.
-    schema_file, missing, strict
+    schema, missing, strict
         As in `read_inputs`.
     tables
         Must be empty.
@@ -126,8 +127,8 @@ def counted_inputs(
 
     if tables:
         raise SettingError("--tables: an engine counts one table. hint: leave it out, or --engine memory.")
-    ours, theirs = (read(path, role=role, engine=engine) for path, role in ((real, "real"), (synthetic, "synthetic")))
-    given = None if schema_file is None else described(schema_file, ours, missing)
+    ours, theirs = (opened(table, role, (), engine) for table, role in ((real, "real"), (synthetic, "synthetic")))
+    given = None if schema is None else described(schema, ours, missing)
     if not beyond_memory:
         sizes: list[TableSize | None] = []
         with suppress(DivulgeError):  # what cannot be read is told by the reading
@@ -136,10 +137,32 @@ def counted_inputs(
     metadata = _whole(given, ours, missing)
     _check_columns(_named_columns(metadata), {_ALONE: ours}, {_ALONE: theirs}, strict=strict)
     if isinstance(metadata, dict):
-        source = f"SDV metadata of {Path(str(schema_file)).name}"
+        source = f"SDV metadata{_file(schema)}"
     else:
-        source = f"schema of {Path(schema_file).name}" if schema_file else "inferred by divulge from the real table"
-    return Inputs(ours, theirs, metadata, source, [] if schema_file else [_INFERRED])
+        source = "inferred by divulge from the real table" if schema is None else f"schema{_file(schema)}"
+    return Inputs(ours, theirs, metadata, source, [_INFERRED] if schema is None else [])
+
+
+def _described(schema: Any) -> RelationalSchema | dict[str, Any] | None:
+    """Return what is said of the tables; metadata stay as they are."""
+    if schema is None or isinstance(schema, RelationalSchema):
+        return schema
+    if isinstance(schema, str | os.PathLike):
+        return read_metadata(schema)
+    if isinstance(schema, Schema):
+        return RelationalSchema({_ALONE: schema}, (), schema.rules)
+    schema = schema.to_dict() if hasattr(schema, "to_dict") else schema
+    if not isinstance(schema, Mapping):
+        raise SettingError(
+            f"schema: a {type(schema).__name__} is neither a schema nor metadata. hint: pass a Schema, SDV metadata, "
+            "or the path of a file of either."
+        )
+    return dict(schema)
+
+
+def _file(schema: Any) -> str:
+    """Return the name of the file of a schema, as a part of a sentence; "" where it came from no file."""
+    return f" of {Path(schema).name}" if isinstance(schema, str | os.PathLike) else ""
 
 
 def _check_values(sizes: Sequence[TableSize | None], metadata: Any, *, strict: bool) -> None:
@@ -184,16 +207,25 @@ def is_one_file(given: str) -> bool:
     return not os.path.isdir(given) and ("=" not in given or os.path.exists(given))
 
 
-def tables_of(given: str, chosen: Sequence[str], missing: Sequence[str], side: str) -> dict[str | None, Table]:
-    """Return the tables by name; one file has the name None."""
+def tables_of(given: Any, chosen: Sequence[str], missing: Sequence[str], side: str) -> dict[str | None, Table]:
+    """Return the tables by name; one file or frame has the name None."""
+    if isinstance(given, Mapping):
+        return {str(n): _table(t, table_role(str(n), side), missing) for n, t in given.items()}
     listed = _listed(given, chosen, side)
     if listed is None:
-        return {None: read(given, role=side, missing=missing)}
+        return {None: _table(given, side, missing)}
     option, paths = listed
     return dict(read_tables(paths, missing=missing, option=option, side=side).items())
 
 
-def check_memory(real: str, synthetic: str, chosen: Sequence[str], missing: Sequence[str]) -> None:
+def _table(given: Any, role: str, missing: Sequence[str]) -> Table:
+    """Return a file or a frame of any kind as a table in memory."""
+    if isinstance(given, str | os.PathLike):
+        return read(given, role=role, missing=missing)
+    return collect(opened(given, role, missing))
+
+
+def check_memory(real: Any, synthetic: Any, chosen: Sequence[str], missing: Sequence[str]) -> None:
     """Raise an error where the tables of both sides do not fit into the memory that there is.
 
     Raises
@@ -209,7 +241,9 @@ def check_memory(real: str, synthetic: str, chosen: Sequence[str], missing: Sequ
     check_scores(sizes)
 
 
-def _sizes(given: str, chosen: Sequence[str], missing: Sequence[str], side: str) -> list[TableSize | None]:
+def _sizes(given: Any, chosen: Sequence[str], missing: Sequence[str], side: str) -> list[TableSize | None]:
+    if isinstance(given, Mapping):
+        return [size_of(table, table_role(str(name), side), missing) for name, table in given.items()]
     listed = _listed(given, chosen, side)
     if listed is None:
         return [size_of(given, side, missing)]
@@ -217,9 +251,14 @@ def _sizes(given: str, chosen: Sequence[str], missing: Sequence[str], side: str)
     return [size_of(path, table_role(name, side), missing) for name, path in files.items()]
 
 
-def _listed(given: str, chosen: Sequence[str], side: str) -> tuple[str, list[str]] | None:
-    """Return the option that names the tables of a side, and the folder or the files; None for one file."""
+def _listed(given: Any, chosen: Sequence[str], side: str) -> tuple[str, list[str]] | None:
+    """Return the option that names the tables of a side, and the folder or the files; None for a file or a frame."""
     option = side.upper()
+    if not isinstance(given, str | os.PathLike):
+        if chosen:
+            raise SettingError(f"tables: {side} is no folder. hint: pass a dictionary of tables, or a folder.")
+        return None
+    given = os.fspath(given)
     if os.path.isdir(given):
         return "--tables" if chosen else option, [_below(given, text) for text in chosen] or [given]
     if chosen:
