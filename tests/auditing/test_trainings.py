@@ -21,7 +21,8 @@ from divulge.auditing import trainers, worker
 from divulge.auditing.pool import Training
 from divulge.auditing.processes import Ended, Processes
 from divulge.auditing.runner import AuditStopped
-from divulge.auditing.source import open_source
+from divulge.auditing.source import Source, open_source
+from divulge.core.errors import SettingError
 
 SECRET = "cannot train on"
 
@@ -301,6 +302,29 @@ def test_an_audit_that_was_killed_is_resumed_byte_for_byte(how, tmp_path):
     whole = audited("--leak 0.5 --seconds 0.3", **options)
     assert same(resumed, whole)
     assert resumed.people.equals(whole.people)
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_a_full_disk_is_one_sentence_and_what_is_finished_is_kept(lasting, tmp_path, monkeypatch):
+    usual, written = Source.write, []
+
+    def write(*given):
+        written.append(given)
+        if len(written) == 2:
+            raise OSError("No space left on device (os error 28)")  # as polars says it
+        usual(*given)
+
+    monkeypatch.setattr(Source, "write", write)
+    keep = tmp_path / "kept" if lasting else None
+    hint = "and go on with --resume" if lasting else "or name another one"
+    with pytest.raises(
+        SettingError, match=rf"cannot be written \(No space left on device\). hint: make room there, {hint}"
+    ):
+        audited(runs=2, keep=keep)
+    if lasting:
+        assert [p.parent.name for p in keep.rglob("run.json")] == ["0000"]
+        assert audited(runs=2, keep=keep, resume=True).audit.trainings.done == 2
+        assert len(written) == 3
 
 
 def test_cells_reach_the_command_as_they_stand_in_the_file(tmp_path):

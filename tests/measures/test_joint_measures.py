@@ -447,3 +447,17 @@ def test_people_who_are_in_real_and_holdout_are_told():
         "20 of 60 holdout rows equal a real row: more than a random split of these people gives; remove people who are "
         "in both",
     )
+
+
+@pytest.mark.parametrize("scale", [2.0**1020, 2.0**-1060])
+def test_numbers_at_the_ends_of_the_range_of_floats_are_learned_as_others_are(scale):
+    rng = np.random.default_rng(5)
+    number = rng.integers(-15, 16, (3, 80)).astype(float)  # so that both ends hold them exactly
+    number[2, 0] = math.inf
+    taught = []
+    for factor in (1.0, scale):
+        tables = [pl.DataFrame({"x": n + i, "y": n * factor}) for i, n in enumerate(number)]
+        case = build_case(tables[0], tables[1], holdout=tables[2])
+        taught.append(lesson_of(case, table_rows(case, ("x", "y"), "real", 99, "test"), "y").of_place)
+    assert np.isfinite(taught[1]).all()
+    assert taught[1].tolist() == taught[0].tolist()

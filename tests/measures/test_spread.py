@@ -35,6 +35,14 @@ def test_outlier_coverage_is_that_of_plain_python(real, synthetic):
     assert found == pytest.approx(plain_coverage(real, synthetic), nan_ok=True)
 
 
+def test_fences_may_lie_beyond_the_floats():
+    real, synthetic = np.array([*[-12.0] * 9, *[12.0] * 9, 10.0]), np.array([1.0, 15, 15])
+    for numbers in ((real, synthetic), (np.array([*range(20), 60.0]) / 4, np.array([15.0, 15.5, 1]))):
+        assert outlier_coverage(*(2.0**1020 * n for n in numbers)) == pytest.approx(
+            outlier_coverage(*numbers), nan_ok=True
+        )
+
+
 @settings(max_examples=tries(150), deadline=None)
 @given(WHOLE)
 def test_half_width_is_that_of_plain_python(values):

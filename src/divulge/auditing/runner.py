@@ -22,7 +22,8 @@ from divulge.auditing.source import Source
 from divulge.auditing.store import Finished, Store
 from divulge.auditing.trainers import Given, Trainer
 from divulge.core import __version__
-from divulge.core.errors import DivulgeError, TableError
+from divulge.core.atomic_write import why_not
+from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.report.formatting import enumerated
 from divulge.tables.frames import Table
 
@@ -149,7 +150,20 @@ class Runner:
             The user interrupted the audit.
         TableError
             The synthetic table does not depend on the training table.
+        SettingError
+            The folder of the trainings cannot be written, such as on a full disk. What is finished is kept.
         """
+        try:
+            return self._run()
+        except OSError as error:
+            lasting = self.store.lasting
+            where = "the folder" if lasting else "the folder for temporary files"
+            hint = "and go on with --resume" if lasting else "or name another one"
+            raise SettingError(
+                f"--keep: {where} cannot be written ({why_not(error)}). hint: make room there, {hint}."
+            ) from None
+
+    def _run(self) -> Ran:
         pool = ThreadPoolExecutor(self._jobs, thread_name_prefix="divulge-train")
         try:
             self._take_kept()

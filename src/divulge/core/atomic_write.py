@@ -7,6 +7,7 @@ What a killed process left beside a file goes when that file is next written.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -171,8 +172,13 @@ def why_not(error: Exception) -> str:
     --------
     >>> why_not(PermissionError(13, "Permission denied", "/home/somebody"))
     'Permission denied'
+    >>> why_not(OSError("polars: No space left on device (os error 28)"))
+    'No space left on device'
     """
-    return getattr(error, "strerror", None) or type(error).__name__
+    if told := getattr(error, "strerror", None):
+        return str(told)
+    number = re.search(r"\(os error (\d+)\)", str(error))  # polars gives the number in its words alone
+    return os.strerror(int(number[1])) if number else type(error).__name__
 
 
 def _short(name: str) -> str:

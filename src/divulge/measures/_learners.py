@@ -95,12 +95,22 @@ def lesson_of(case: Case, rows: TableRows, target: str) -> Lesson:
     # places are ranks of the numbers that occur in any table, infinite ones among them
     levels = np.unique(numbers[~np.isnan(numbers) & case.encoded.occurs(target)])
     own = place[place >= 0].astype(np.int64)
+    levels = _squarable(levels, levels[own])
     finite = levels[own][np.isfinite(levels[own])]
     low, high = np.quantile(finite, [0.005, 0.995]) if len(finite) else (0.0, 1.0)
     # beyond these quantiles of the real rows a number counts as the quantile: squares of a few values would decide
     clipped = np.clip(levels, low, high)
     spread = float(np.std(clipped[own])) if len(own) else 0.0
     return Lesson(target, True, (clipped - low) / (spread if spread > 0 else 1.0), column, others, 1)
+
+
+def _squarable(levels: Floats, own: Floats) -> Floats:
+    """Return numbers by a power of two, so that squares of the real rows' own are floats; units do not matter here."""
+    largest = float(np.abs(own[np.isfinite(own)]).max(initial=0.0))
+    if largest == 0 or 1e-100 < largest < 1e100:
+        return levels
+    with np.errstate(over="ignore"):  # numbers of other tables, which count as a quantile of the real ones
+        return np.ldexp(levels, -int(np.frexp(largest)[1]))
 
 
 def usual_targets(case: Case, names: Sequence[str], most: int = _TARGETS) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ __all__ = ["half_width", "outlier_coverage", "smoothness_similarity"]
 Floats = NDArray[np.float64]
 _FENCE = 1.5
 """Tukey's fences: so many interquartile ranges beyond the quartiles."""
+_LARGEST = 2.0**1020
 
 
 def outlier_coverage(real: Floats, synthetic: Floats) -> tuple[float, float, float]:
@@ -43,6 +44,8 @@ def outlier_coverage(real: Floats, synthetic: Floats) -> tuple[float, float, flo
     nan = float("nan")
     if not len(real) or not len(synthetic):
         return nan, nan, nan
+    if max(np.abs(real).max(), np.abs(synthetic).max()) > _LARGEST:  # the fences would lie beyond the floats
+        real, synthetic = real / 8, synthetic / 8
     first, third = np.quantile(real, (0.25, 0.75))
     reach = _FENCE * (third - first)
     fences, shares, covered = (-(first - reach), third + reach), [0, 0], []
