@@ -201,6 +201,26 @@ def _excel(frame, path):
     return divulge.read(path.with_suffix(".xlsx"))
 
 
+class Streaming:
+    """An object of another library that has Arrow's stream and nothing else, as nanoarrow's have."""
+
+    def __init__(self, frame):
+        self._frame = frame.to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
+class Convertible:
+    """An object of another library that has `to_pandas` and nothing else, as the datasets of Hugging Face have."""
+
+    def __init__(self, frame):
+        self._frame = frame
+
+    def to_pandas(self):
+        return _pandas_numpy(self._frame, None)
+
+
 KINDS = {
     "pandas numpy": _pandas_numpy,
     "pandas object": _pandas_object,
@@ -212,6 +232,8 @@ KINDS = {
     "pyarrow": lambda frame, path: frame.to_arrow(),
     "duckdb": _duckdb,
     "narwhals": _narwhals,
+    "arrow stream": lambda frame, path: Streaming(frame),
+    "to_pandas": lambda frame, path: Convertible(frame),
     "csv": _csv,
     "csv.gz": _csv_gz,
     "parquet": _parquet,

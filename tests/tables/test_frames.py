@@ -258,6 +258,57 @@ def test_record_batches_and_readers_of_arrow_are_tables(make_it):
     assert table_of(make_it(pa.table({"x": [1, 2]})), "real").n_rows == 2
 
 
+class Stream:
+    """An object with Arrow's stream alone."""
+
+    def __init__(self, own):
+        self._own = own
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._own.__arrow_c_stream__(requested_schema)
+
+
+class Convertible:
+    """An object with `to_pandas` alone."""
+
+    def __init__(self, made):
+        self.to_pandas = made
+
+
+def broken():
+    raise RuntimeError("the ward of Ann was not found")
+
+
+@pytest.mark.parametrize("has_pyarrow", [True, False])
+def test_objects_with_a_stream_of_rows_are_tables(monkeypatch, has_pyarrow):
+    if not has_pyarrow:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    frame = pl.DataFrame({"x": [1, 2, None], "y": ["a", "b", "é"]})
+    assert collect(table_of(Stream(frame), "real")).named().equals(frame)
+    with pytest.raises(FrameError, match=r"cannot read a .*Stream as a table\. hint: "):
+        table_of(Stream(pl.Series([1])), "real")
+
+
+def test_objects_that_become_pandas_are_tables_and_those_that_become_a_series_are_none():
+    assert table_of(Convertible(lambda: pd.DataFrame({"x": [1, 2]})), "real").n_rows == 2
+    with pytest.raises(FrameError, match=r"cannot read a .*Convertible as a table\. hint: "):
+        table_of(Convertible(lambda: pd.Series([1])), "real")
+    with pytest.raises(TableError, match="failed with a RuntimeError") as error:
+        table_of(Convertible(broken), "real")
+    assert "Ann" not in str(error.value)
+
+
+@pytest.mark.parametrize("call", ["assess", "fidelity", "quality"])
+def test_a_stream_that_can_be_read_once_is_read_once(call):
+    def stream(frame):
+        return Stream(frame.to_arrow().to_reader())
+
+    frame = pl.DataFrame({"a": list("abcd") * 30, "b": list("abcdef") * 20})
+    given = {"assess": {"models": False, "fidelity": False, "membership": False, "targets": ["b"]},
+             "fidelity": {"measures": ["column_shapes"]}, "quality": {}}[call]  # fmt: skip
+    assert str(getattr(divulge, call)(stream(frame), stream(frame[::-1]), **given))
+
+
 def test_an_arrow_column_in_several_chunks_is_one_column():
     assert codes(pa.chunked_array([["b", None], [], ["a"]])) == [[2, 0, 1]]
 

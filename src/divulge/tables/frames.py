@@ -43,7 +43,10 @@ __all__ = [
 
 _LEVELS = "the index {} is no column, so that nothing compares it; reset_index() makes it one"
 _COUNT = "n_rows"  # no column is called so: they are c0, c1, ...
-_ACCEPTED = "hint: pass a pandas, polars, pyarrow or DuckDB table; or the path of a file."
+_ACCEPTED = (
+    "hint: pass a pandas, polars, pyarrow or DuckDB table, an object with an Arrow stream or to_pandas; or the "
+    "path of a file."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,8 @@ def table_of(native: Any, role: str) -> Table:
     ----------
     native
         pandas, polars (eager or lazy), pyarrow, DuckDB relation, anything narwhals reads, a narwhals frame,
-        or anything that provides an Arrow stream. A `Table` is returned with the new role.
+        or an object with an Arrow stream (`__arrow_c_stream__`) or else `to_pandas`. A `Table` is returned with the new
+        role.
     role
         "real", "synthetic" or "holdout", for messages.
 
@@ -214,18 +218,44 @@ def _table_elsewhere(native: Any, role: str) -> Table:
     try:
         wrapped = nw.from_native(native)
     except TypeError:
-        # record batches and readers; single columns stream too, but have no schema
-        if hasattr(native, "__arrow_c_stream__") and hasattr(native, "schema"):
-            whole = native.read_all if hasattr(native, "read_all") else lambda: pl.DataFrame(native)
-            return _guarded(lambda: table_of(whole(), role), role)
-        raise FrameError(
-            f"{role}: cannot read a {type(native).__module__}.{type(native).__name__} as a table. {_ACCEPTED}"
-        ) from None
+        return _guarded(lambda: table_of(_handed_over(native, role), role), role)
     except Exception as error:
         raise engine_error(error, role) from None
     if isinstance(wrapped, nw.DataFrame):  # the cousins of pandas: modin, cuDF
         return table_of(wrapped.to_pandas(), role)
     return _guarded(lambda: _lazy_table(wrapped, role), role)
+
+
+def _handed_over(native: Any, role: str) -> Any:
+    """Return the frame that an object hands over, by Arrow's stream or else by `to_pandas`.
+
+    Raises
+    ------
+    FrameError
+        It hands over none: a single column has a stream too, and `to_pandas` makes a series of it.
+    """
+    if hasattr(native, "__arrow_c_stream__"):
+        if (rows := _rows_of_stream(native)) is not None:
+            return rows
+    elif callable(getattr(native, "to_pandas", None)):
+        frame = native.to_pandas()
+        if nw.dependencies.is_pandas_dataframe(frame):
+            return frame
+    raise FrameError(f"{role}: cannot read a {type(native).__module__}.{type(native).__name__} as a table. {_ACCEPTED}")
+
+
+def _rows_of_stream(native: Any) -> Any:
+    """Return the rows of an Arrow stream; None where it is of a single column, and not of structs."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        rows = pl.Series(native)
+        return rows.struct.unnest() if rows.dtype == pl.Struct else None
+    try:  # pyarrow where it is installed: it has types that polars lacks, and `columns_of` reads them
+        reader = pa.RecordBatchReader.from_stream(native)
+    except pa.ArrowInvalid:
+        return None
+    return reader.read_all()
 
 
 def _lazy_table(wrapped: nw.LazyFrame[Any], role: str) -> Table:

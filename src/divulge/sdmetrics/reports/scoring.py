@@ -12,7 +12,7 @@ from divulge.sdmetrics.reports.base import Report
 from divulge.sdmetrics.reports.details import is_own
 from divulge.sdmetrics.reports.diagnostic_report import DiagnosticReport
 from divulge.sdmetrics.reports.quality_report import QualityReport
-from divulge.sdmetrics.reports.read_inputs import check_memory, counted_inputs, read_inputs
+from divulge.sdmetrics.reports.read_inputs import check_memory, counted_inputs, loaded, read_inputs
 from divulge.tables.counting import COUNTING
 
 __all__ = ["diagnose", "quality"]
@@ -148,6 +148,7 @@ def _generate(
             real, synthetic, schema, tables, missing, engine, strict=strict, beyond_memory=beyond_memory
         )
     else:
+        real, synthetic = loaded(real, "real"), loaded(synthetic, "synthetic")
         if not beyond_memory:
             check_memory(real, synthetic, tables, missing)
         inputs = read_inputs(real, synthetic, schema, tables, missing, strict=strict)
