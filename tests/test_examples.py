@@ -1,5 +1,6 @@
 """The examples run as they stand: the steps of the workflow, the policy and the test of a release."""
 
+import json
 import os
 import re
 import runpy
@@ -38,7 +39,10 @@ def steps(text):
 
 
 def bash(command, folder):
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment = os.environ | {
+        "GITHUB_STEP_SUMMARY": "summary.md",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
     done = subprocess.run(
         ["bash", "-e", "-c", command], cwd=folder, env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False,
@@ -56,14 +60,14 @@ def nightly(request, tmp_path_factory):
         patch.chdir(folder)
         patch.setattr(sys, "argv", ["make_tables.py", "--plant", str(request.param)])
         runpy.run_path("make_tables.py", run_name="__main__")
-    commands = [c for c in steps((EXAMPLES / "github-action.yml").read_text()) if c.startswith("divulge ")]
-    out = ""
-    for command in commands:
-        code, said = bash(command, folder)
-        out += said
-        if code:
-            break
-    return folder, request.param, code, out
+    policy, attack, *after = [
+        c for c in steps((EXAMPLES / "github-action.yml").read_text()) if c.startswith(("divulge ", "cat "))
+    ]
+    assert bash(policy, folder)[0] == 0
+    code, out = bash(attack, folder)
+    for command in after:  # they are made although the gate is closed
+        assert bash(command, folder)[0] == 0
+    return folder, request.param, code, bash(policy, folder)[1] + out
 
 
 @pytest.mark.slow
@@ -79,11 +83,11 @@ def test_the_workflow_ends_as_its_policy_asks(nightly):
 def test_the_workflow_leaves_what_it_uploads(nightly):
     folder, planted, *_ = nightly
     workflow = (EXAMPLES / "github-action.yml").read_text()
-    paths = re.search(r"path: \|\n((?: {12}\S+\n)+)", workflow)[1].split()
-    assert "junit.xml" in paths and len(paths) == 3
-    assert all((folder / path).is_file() for path in paths)
-    assert not any("records" in path or "html" in path for path in paths)
-    suite = next(s for s in ET.parse(folder / "junit.xml").getroot() if s.get("name") == "policy")
+    uploaded = folder / re.search(r"upload-artifact@v4\n.*\n.*\n +path: (\S+)\n", workflow)[1]
+    assert sorted(p.name for p in uploaded.iterdir()) == ["assessment.json", "junit.xml", "report.html", "report.md"]
+    assert json.loads((uploaded / "assessment.json").read_bytes())["edition"] == "external"
+    assert (folder / "summary.md").read_text() == (uploaded / "report.md").read_text()
+    suite = next(s for s in ET.parse(folder / "divulge-report/junit.xml").getroot() if s.get("name") == "policy")
     # one more where members are named
     assert suite.get("tests") == str(ASKED + bool(planted))
     assert (suite.get("failures") == "0") == (not planted)
@@ -107,4 +111,4 @@ def test_the_test_of_a_release_runs(nightly):
 def test_the_steps_are_read():
     text = "    steps:\n      - run: one\n      - name: two\n        run: |\n          a \\\n            b\n\n      - uses: x\n"
     assert steps(text) == ["one", "a \\\nb\n"]
-    assert sum(c.startswith("divulge ") for c in steps((EXAMPLES / "github-action.yml").read_text())) == 2
+    assert sum(c.startswith("divulge ") for c in steps((EXAMPLES / "github-action.yml").read_text())) == 3

@@ -99,6 +99,8 @@ def test_python_gives_the_scores_of_the_command(divulge, files, command, given):
         assert divulge(command, "real.csv", "synthetic.csv", "--schema", "one.json", "-q", "--json", "r.json")[0] == 0
         tables = [pl.scan_csv(f"{side}.csv") if given == "frames" else files / f"{side}.csv" for side in sides]
         report = function(*tables, schema="one.json" if given == "paths" else ONE)
+    wanted = "SDV metadata of one.json" if given == "paths" else "SDV metadata"
+    assert report.get_info()["metadata_source"] == wanted
     told = {name: None if score != score else score for name, score in report.scores().items()}
     assert {name: told[name] for name in scores(files / "r.json")} == scores(files / "r.json")
 
