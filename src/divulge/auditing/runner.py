@@ -22,7 +22,7 @@ from divulge.auditing.source import Source
 from divulge.auditing.store import Finished, Store
 from divulge.auditing.trainers import Given, Trainer
 from divulge.core import __version__
-from divulge.core.atomic_write import why_not
+from divulge.core.atomic_write import is_of_disk, why_not
 from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.report.formatting import enumerated
 from divulge.tables.frames import Table
@@ -156,6 +156,8 @@ class Runner:
         try:
             return self._run()
         except OSError as error:
+            if not is_of_disk(error):
+                raise
             lasting = self.store.lasting
             where = "the folder" if lasting else "the folder for temporary files"
             hint = "and go on with --resume" if lasting else "or name another one"

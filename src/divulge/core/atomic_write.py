@@ -6,6 +6,7 @@ What a killed process left beside a file goes when that file is next written.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -25,6 +26,7 @@ except ImportError:  # Windows
 __all__ = [
     "check_target",
     "check_writable",
+    "is_of_disk",
     "new_folder",
     "open_regular",
     "replaced",
@@ -36,6 +38,7 @@ __all__ = [
 _OWN = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OWN
 _SUFFIX = ".tmp"
+_OF_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM)
 _DEVICES = ("/dev", "/proc")
 _DIGITS = 16
 _HEAD = 40  # characters of the name; four bytes each at most, and a name has up to 255
@@ -175,10 +178,25 @@ def why_not(error: Exception) -> str:
     >>> why_not(OSError("polars: No space left on device (os error 28)"))
     'No space left on device'
     """
-    if told := getattr(error, "strerror", None):
-        return str(told)
-    number = re.search(r"\(os error (\d+)\)", str(error))  # polars gives the number in its words alone
-    return os.strerror(int(number[1])) if number else type(error).__name__
+    told, number = getattr(error, "strerror", None), _number(error)
+    return str(told) if told else os.strerror(number) if number else type(error).__name__
+
+
+def is_of_disk(error: OSError) -> bool:
+    """Return whether an error says that a disk is full, or that it or a folder cannot be written.
+
+    Examples
+    --------
+    >>> is_of_disk(OSError("polars: No space left on device (os error 28)")), is_of_disk(OSError(11, "no process"))
+    (True, False)
+    """
+    return _number(error) in _OF_DISK
+
+
+def _number(error: Exception) -> int | None:
+    """Return the number of an error of the system; polars gives it in its words alone."""
+    number = re.search(r"\(os error (\d+)\)", str(error))
+    return getattr(error, "errno", None) or (int(number[1]) if number else None)
 
 
 def _short(name: str) -> str:
