@@ -16,6 +16,12 @@ HOLDOUT = [
 """Functions whose third argument is the holdout."""
 
 
+def test_no_function_is_documented_twice():
+    assert not [
+        f for f in vars(divulge).values() if isinstance(f, FunctionType) and f.__doc__
+    ]  # doctests run in their files
+
+
 def test_the_functions_are_found():
     assert {"assess", "cap", "column_shapes", "aggregates", "fidelity", "plan", "read", "split"} <= {*FUNCTIONS}
     assert {"assess", "plan", "cap", "membership", "column_shapes", "fidelity", "utility"} <= {*HOLDOUT}
