@@ -180,7 +180,7 @@ def numbers_once():
 def test_the_canaries_would_be_seen(report):
     shown = texts(report)
     assert NAME in leaks(shown["json"])
-    assert leaks(f"<td>{VALUE[:4].upper()}</td>") == {VALUE}
+    assert leaks(f"<td>{VALUE.upper()}</td>") == {VALUE}
     assert leaks("7,319,417 people")
     assert leaks("born 1931-07-10")
     assert FILE in leaks(shown["json"])

@@ -123,3 +123,14 @@ def test_that_two_people_are_equal_changes_no_word(run, nobody):
     for values in real.values():
         values[1] = values[0]
     assert run(real) == nobody
+
+
+def test_page_one_says_that_not_all_preconditions_are_told():
+    real = people(5)
+    real["x"][0] = float("inf")
+    frames = [pl.DataFrame(p) for p in (real, people(7), people(6))]
+    found = divulge.assess(
+        *frames, keys=["sex"], targets=["area"], membership=False, fidelity=False, models=False, jobs=1
+    )
+    told = found.external().to_markdown(), found.external().to_html()
+    assert all("told in this edition hold" in text and "infinite values fall" not in text for text in told)

@@ -290,7 +290,7 @@ def _preconditions(data: Assessment) -> str:
     failing = [_CHECKS.get(c.check, c.check) for c in checks if not c.ok]
     unknown = [_CHECKS.get(c.check, c.check) for c in checks if c.ok and not c.tested]
     held = len(checks) - len(failing) - len(unknown)
-    told = f"{held} of {len(checks)} hold."
+    told = f"{held} of {len(checks)} {'told in this edition ' if data.edition == 'external' else ''}hold."
     told += f" Not met: that {'; that '.join(failing)}." if failing else ""
     return told + (f" Not testable here: that {'; that '.join(unknown)}." if unknown else "")
 
