@@ -152,8 +152,7 @@ def _warnings(data: Assessment) -> str:
         f"- **Precondition not met: {escaped(c.check)}.** {escaped(c.detail)}" for c in data.preconditions if not c.ok
     ]
     lines += [
-        f"- **The attack {escaped(f.attack.replace('_', ' '))} failed and is missing here.** {escaped(f.why)}"
-        for f in data.failed
+        f"- **Failed, and missing here: {escaped(attacks)}.** {escaped(why)}" for attacks, why in order.failures(data)
     ]
     lines += [
         f"- **Left out: {o.n:,} of {o.of:,} tests of {escaped(o.attack.replace('_', ' '))}.** {escaped(o.why)}"
