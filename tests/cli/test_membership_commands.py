@@ -111,7 +111,10 @@ def test_two_releases_tell_who_left(divulge, files):
     ("words", "told"),
     [
         ("membership real.csv s0.csv", "--holdout: members cannot be compared with anybody. hint: give a table"),
-        ("membership real.csv s0.csv s1.csv s2.csv", "--holdout: members cannot be compared with anybody. hint: give a"),
+        (
+            "membership real.csv s0.csv s1.csv s2.csv",
+            "--holdout: members cannot be compared with anybody. hint: give a",
+        ),
         ("membership real.csv s0.csv --holdout holdout.csv --scores x", "scores: 'x' is no score. hint: use some of"),
         ("membership - s0.csv --holdout -", "-: only one table can come from standard input. hint: name a file"),
         ("membership real.csv s0.csv --holdout holdout.csv --json real.csv", "--json: this file is an input. hint"),

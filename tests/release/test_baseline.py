@@ -103,7 +103,9 @@ def test_p_values_are_adjusted_within_an_attack_and_its_best_among_the_attacks(r
 def test_limits_that_leave_room_for_any_rise_are_told_without_a_number(runs):
     """Where nearly all strangers are hit, a risk may be far below -1, and a rise above 1."""
     same = run_of(runs, [("cap", 0, 0.3), ("hitting_rate", 1, -0.5)])
-    assert re.search(r"the largest rise that the simultaneous limits leave room for is 0\.028 \(", change(same, same)["sentence"])
+    assert re.search(
+        r"the largest rise that the simultaneous limits leave room for is 0\.028 \(", change(same, same)["sentence"]
+    )
     same["results"][1]["risk"] |= {"low": -5.0}
     found = change(same, same)
     assert found["comparisons"][1]["high_simultaneous"] > 4

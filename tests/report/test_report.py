@@ -306,7 +306,8 @@ def test_failed_attacks_are_named():
         assert "Failed, and missing here: tcap. ValueError inside the attack" in text
         assert "Failed, and missing here: dcr, nndr and hitting rate. spill: the disk is full" in text
     assert re.findall(r"! .* failed: .*", summary(data)) == [
-        "! tcap failed: ValueError inside the attack", f"! dcr, nndr and hitting rate failed: {full}"
+        "! tcap failed: ValueError inside the attack",
+        f"! dcr, nndr and hitting rate failed: {full}",
     ]
 
 

@@ -165,7 +165,8 @@ def _public(entry: Attack) -> Any:
 
     extra = [p for n, p in own.parameters.items() if n != "case"]
     shared = list(_TABLES.parameters.values())
-    doc = (entry.run.__doc__ or "").rstrip() + _COMMON.format(every=_EVERY_LINES, reference=entry.reference)
+    # Python 3.13 takes the indentation out of docstrings, earlier ones leave it
+    doc = inspect.cleandoc(entry.run.__doc__ or "") + _COMMON.format(every=_EVERY_LINES, reference=entry.reference)
     public.__signature__ = _TABLES.replace(parameters=[*shared[:3], *extra, *shared[3:]])  # type: ignore[attr-defined] # functions take attributes
     public.run = entry.run  # type: ignore[attr-defined] # functions take attributes
     public.__doc__ = doc
@@ -244,12 +245,12 @@ def _asked(own: inspect.Signature, settings: Mapping[str, Any]) -> list[str] | N
     return [c for given in named if given is not None for c in ([given] if isinstance(given, str) else given)]
 
 
-_EVERY_LINES = textwrap.fill(EVERY, 116, subsequent_indent="    ")
+_EVERY_LINES = textwrap.fill(EVERY, 116)
 _COMMON = """
 
-    {every}
+{every}
 
-    References
-    ----------
-    {reference}
-    """
+References
+----------
+{reference}
+"""

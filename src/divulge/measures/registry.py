@@ -149,7 +149,8 @@ def _public(entry: Measure) -> Any:
 
     extra = [p for n, p in own.parameters.items() if n != "case"]
     shared = list(_TABLES.parameters.values())
-    doc = (entry.run.__doc__ or "").rstrip() + _COMMON.format(every=_EVERY_LINES, reference=entry.reference)
+    # Python 3.13 takes the indentation out of docstrings, earlier ones leave it
+    doc = inspect.cleandoc(entry.run.__doc__ or "") + _COMMON.format(every=_EVERY_LINES, reference=entry.reference)
     public.__signature__ = _TABLES.replace(parameters=[*shared[:3], *extra, *shared[3:]])  # type: ignore[attr-defined] # functions take attributes
     public.run = entry.run  # type: ignore[attr-defined] # functions take attributes
     public.__doc__ = doc
@@ -165,12 +166,12 @@ def _named(setting: str, given: Any) -> Any:
     return names[0] if one else names
 
 
-_EVERY_LINES = textwrap.fill(EVERY, 116, subsequent_indent="    ")
+_EVERY_LINES = textwrap.fill(EVERY, 116)
 _COMMON = """
 
-    {every}
+{every}
 
-    References
-    ----------
-    {reference}
-    """
+References
+----------
+{reference}
+"""

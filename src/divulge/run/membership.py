@@ -26,12 +26,12 @@ from divulge.tables.counting import COUNTING
 __all__ = ["changes", "membership", "membership_checked"]
 
 _BEYOND = """\
-    beyond_memory
-        Whether to begin although the scores are not expected to fit into the memory that this process may use.
+beyond_memory
+    Whether to begin although the scores are not expected to fit into the memory that this process may use.
 """
 _TOO_LARGE = """\
-    SizeError
-        The scores do not fit into the memory that there is.
+SizeError
+    The scores do not fit into the memory that there is.
 """
 
 
@@ -50,8 +50,8 @@ def _documented(door: Any) -> Any:
     own = inspect.signature(attack)
     beyond = inspect.Parameter("beyond_memory", inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
     door.__signature__ = own.replace(parameters=[*own.parameters.values(), beyond])
-    text = attack.__doc__.replace("\n    Raises\n", f"{_BEYOND}\n    Raises\n", 1)
-    door.__doc__ = text.replace("\n    Notes\n", f"{_TOO_LARGE}\n    Notes\n", 1)
+    text = attack.__doc__.replace("\nRaises\n", f"{_BEYOND}\nRaises\n", 1)
+    door.__doc__ = text.replace("\nNotes\n", f"{_TOO_LARGE}\nNotes\n", 1)
     return door
 
 

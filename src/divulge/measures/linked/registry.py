@@ -88,16 +88,16 @@ def _public(run: Run, reference: str) -> Any:
     shared = list(_TABLES.parameters.values())
     public.__signature__ = _TABLES.replace(parameters=[*shared[:3], *extra, *shared[3:]])  # type: ignore[attr-defined] # functions take attributes
     public.run = run  # type: ignore[attr-defined] # functions take attributes
-    lines = textwrap.fill(_EVERY, 116, subsequent_indent="    ")
-    public.__doc__ = (run.__doc__ or "").rstrip() + _COMMON.format(every=lines, reference=reference)
+    lines = textwrap.fill(_EVERY, 116)
+    public.__doc__ = inspect.cleandoc(run.__doc__ or "") + _COMMON.format(every=lines, reference=reference)
     return public
 
 
 _COMMON = """
 
-    {every}
+{every}
 
-    References
-    ----------
-    {reference}
-    """
+References
+----------
+{reference}
+"""
