@@ -71,7 +71,8 @@ def test_the_page_is_whole_offline_and_escaped(report):
 
 
 def test_markdown_and_terminal_say_the_same_and_are_harmless(report):
-    for text in (report.to_markdown(), repr(report)):
+    assert re.fullmatch(r"<AuditReport [a-z ]+: \d+ of \d+ trainings>", repr(report))
+    for text in (report.to_markdown(), str(report)):
         assert "1 failed" in text and "excess found" in text and "\x1b" not in text
     assert "&lt;b&gt;\\|x" in report.to_markdown()
 

@@ -29,8 +29,8 @@ def frames():
 def test_each_argument_is_described_and_typed(name):
     function = getattr(divulge, name)
     parameters = inspect.signature(function).parameters
-    described = re.search(r"Parameters\n    -+\n(.*?)\n\n    \w+\n    ---", function.__doc__, re.S)[1]
-    entries = {one for line in re.findall(r"^    (\S.*)$", described, re.M) for one in line.split(", ")}
+    described = re.search(r"Parameters\n-+\n(.*?)\n\n\w+\n---", function.__doc__, re.S)[1]
+    entries = {one for line in re.findall(r"^(\S.*)$", described, re.M) for one in line.split(", ")}
     assert entries == set(parameters)
     assert not any(isinstance(p.annotation, str) or p.annotation is p.empty for p in parameters.values())
     assert not any(" object at 0x" in repr(p.default) for p in parameters.values())
@@ -39,7 +39,7 @@ def test_each_argument_is_described_and_typed(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_sections_stand_in_the_order_of_numpydoc(name):
     wanted = ("Parameters", "Returns", "Raises", "Notes", "References", "Examples")
-    found = re.findall(r"^    (\w+)\n    -+$", getattr(divulge, name).__doc__, re.M)
+    found = re.findall(r"^(\w+)\n-+$", getattr(divulge, name).__doc__, re.M)
     assert found == sorted(found, key=wanted.index)
     assert {"Parameters", "References", "Examples"} <= set(found)
 

@@ -184,8 +184,8 @@ def test_a_setting_that_is_wrong_is_told_as_before(tables, tiny):
 def test_the_functions_tell_of_the_setting():
     for function in (divulge.membership, divulge.changes):
         assert inspect.signature(function).parameters["beyond_memory"].default is False
-        assert "\n    beyond_memory\n" in function.__doc__
-        assert "\n    SizeError\n" in function.__doc__
+        assert "\nbeyond_memory\n" in inspect.getdoc(function)
+        assert "\nSizeError\n" in inspect.getdoc(function)
     assert divulge.membership.run is CATALOGUE["membership"].run
 
 

@@ -19,7 +19,7 @@ SHARED = {"keys": "Columns that the attacker knows.", "target": "Column that the
 _NAMES = ("keys", "target", "targets", "groups", "subgroups")
 """Settings that name columns."""
 _ORDER = ("Parameters", "Returns", "Raises", "Notes", "References", "Examples")
-_HEADER = re.compile(rf"^    (?:{'|'.join(_ORDER)})\n    -+\n", flags=re.M)
+_HEADER = re.compile(rf"^(?:{'|'.join(_ORDER)})\n-+\n", flags=re.M)
 
 
 def public_function(entry: Any, answer: Callable[..., Any], *also: Callable[..., Any]) -> Any:
@@ -54,7 +54,7 @@ def public_function(entry: Any, answer: Callable[..., Any], *also: Callable[...,
     public.run = run  # type: ignore[attr-defined] # functions take attributes
     texts = [f.__doc__ or "" for f in (*also, answer)]
     told = SHARED | dict(getattr(entry.words, "settings", {}))
-    described = {p.name: f"    {p.name}\n{_filled(told[p.name])}\n" for p in own if p.name in told}
+    described = {p.name: f"{p.name}\n{_filled(told[p.name])}\n" for p in own if p.name in told}
     public.__doc__ = _documented(run.__doc__ or "", texts, {p.name for p in tables}, described, entry.reference)
     return public
 
@@ -83,19 +83,18 @@ def _documented(own: str, answers: Iterable[str], tables: set[str], settings: di
     behind = {name: text for name, text in described.items() if name not in before | named}
     parts["Parameters"] = "".join((before | named | behind).values())
     parts["Raises"] = "".join(f"{doc['Raises'].rstrip()}\n" for doc in (parts, *shared) if "Raises" in doc)
-    parts["References"] = f"    {reference}\n"
+    parts["References"] = f"{reference}\n"
     sections = [(name, parts[name].rstrip()) for name in _ORDER if parts.get(name)]
-    return f"{parts[''].rstrip()}\n\n" + "\n".join(
-        f"    {name}\n    {'-' * len(name)}\n{text}\n" for name, text in sections
-    )
+    return f"{parts[''].rstrip()}\n\n" + "\n".join(f"{name}\n{'-' * len(name)}\n{text}\n" for name, text in sections)
 
 
 def _filled(text: str) -> str:
-    return textwrap.fill(text, 116, initial_indent=" " * 8, subsequent_indent=" " * 8, break_on_hyphens=False)
+    return textwrap.fill(text, 116, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _sections(doc: str) -> dict[str, str]:
     """Return the sections of a docstring by name; the summary has the name ""."""
+    doc = inspect.cleandoc(doc) + "\n"  # Python 3.13 takes the indentation out of docstrings, earlier ones leave it
     starts = list(_HEADER.finditer(doc))
     ends = [*(m.start() for m in starts), len(doc)]
     named = {m[0].split()[0]: doc[m.end() : end] for m, end in zip(starts, ends[1:], strict=True)}
@@ -104,5 +103,5 @@ def _sections(doc: str) -> dict[str, str]:
 
 def _described(parameters: str) -> dict[str, str]:
     """Return the lines of each parameter by its name, or by names that share a description."""
-    entries = re.findall(r"^    (\S.*)\n((?:        .*\n|\n)*)", parameters, flags=re.M)
-    return {name: f"    {name}\n{text.rstrip()}\n" for name, text in entries}
+    entries = re.findall(r"^(\S.*)\n((?:    .*\n|\n)*)", parameters, flags=re.M)
+    return {name: f"{name}\n{text.rstrip()}\n" for name, text in entries}
