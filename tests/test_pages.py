@@ -27,8 +27,8 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [p.relative_to(ROOT).as_posix() for p in (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))]
 PAGES = [name for name in PAGES if not name.startswith("docs/attacks/")]
-QUICK = {"README.md"}
-"""Pages of the default run: all of them take a few seconds together."""
+SLOW = {"choose-keys", "distances", "gallery", "leak-experiment", "questions", "sdmetrics", "tutorial"}
+"""Pages that take more than a second."""
 TREES = classifier_score.TREES  # the default run has fewer
 
 _GENERATED = re.compile(r"<!-- \[\[\[cog\b.*?<!-- \[\[\[end\]\]\] -->\n", re.S)
@@ -103,7 +103,9 @@ def compare(path, text, update):
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in PAGES])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if Path(n).stem in SLOW else n for n in PAGES]
+)
 def test_a_page_prints_what_it_shows(name, tmp_path, monkeypatch, request):
     monkeypatch.syspath_prepend(DOCS)
     monkeypatch.chdir(tmp_path)
@@ -112,7 +114,6 @@ def test_a_page_prints_what_it_shows(name, tmp_path, monkeypatch, request):
         compare(ROOT / name, now(ROOT / name), request.config.option.update)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_the_page_of_an_attack_is_what_explain_makes(name, request):
     compare(DOCS / "attacks" / f"{name}.md", page(name), request.config.option.update)
