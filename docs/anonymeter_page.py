@@ -4,7 +4,7 @@ But for "planted shares" nothing is leaked in them.
 
     python docs/anonymeter_page.py > docs/anonymeter.json      # needs anonymeter==1.1.0; five minutes
 
-The page is built without Anonymeter: it reads the file and asks divulge about the same tables anew.
+The pages are made without Anonymeter: it reads the file and asks divulge about the same tables anew.
 """
 
 import json

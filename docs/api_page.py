@@ -17,13 +17,17 @@ _HEAD = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}\n", flags=re.M)
 def described(name, thing, *, level=3, members=True):
     """Return Markdown: heading with an anchor of the name, signature, sections of the docstring, members."""
     text = inspect.getdoc(thing) or ""
-    out = [f"{'#' * level} `{name}` {{ #{name} }}"]
+    out = [_headed(name, name, level)]
     if callable(thing) and not (inspect.isclass(thing) and _is_record(thing)):
         out.append(_signature(name, thing))
     out.append(_body(text))
     if inspect.isclass(thing) and members:
         out += _members(name, thing, level)
     return "\n\n".join(out) + "\n"
+
+
+def _headed(name, anchor, level):
+    return f'<a id="{anchor}"></a>\n\n{"#" * level} `{name}`'
 
 
 def error_tree(root):
@@ -56,7 +60,7 @@ def _signature(name, thing):
             continue
         if p.kind is p.KEYWORD_ONLY and not starred:
             shown, starred = [*shown, "*"], True
-        default = "" if p.default is p.empty else f"={_default(p.default)}"
+        default = "" if p.default is p.empty else f"={_default(p)}"
         stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
         shown.append(f"{stars}{p.name}{default}")
     one = f"{name}({', '.join(shown)})"
@@ -65,8 +69,9 @@ def _signature(name, thing):
     return f"```python\n{one}\n```"
 
 
-def _default(value):
-    return "..." if callable(value) else repr(value)
+def _default(parameter):
+    machine = callable(parameter.default) or parameter.name == "jobs"  # as many as there are processors
+    return "..." if machine else repr(parameter.default)
 
 
 def _body(text):
@@ -110,10 +115,10 @@ def _members(name, cls, level):
             continue
         function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
         if isinstance(member, property):
-            out.append(f"{'#' * (level + 1)} `{n}` {{ #{name}.{n} }}\n\n" + _body(inspect.getdoc(member) or ""))
+            out.append(_headed(n, f"{name}.{n}", level + 1) + "\n\n" + _body(inspect.getdoc(member) or ""))
         elif inspect.isfunction(function) and inspect.getdoc(function):
             bound = getattr(cls, n) if isinstance(member, classmethod) else function
-            head = f"{'#' * (level + 1)} `{n}` {{ #{name}.{n} }}"
+            head = _headed(n, f"{name}.{n}", level + 1)
             out.append(f"{head}\n\n{_signature(n, bound)}\n\n{_body(inspect.getdoc(function))}")
     return out
 

@@ -1,13 +1,14 @@
 """Tables and figures of the page on the CAP paper.
 
-`cap-paper.md` imports this while the docs are built. Every row that compares a number with the paper is
-checked when it is made: a number that moves raises, and the strict build ends.
+`cap-paper.md` imports this. Every row that compares a number with the paper is checked when it is made: a number that
+moves raises.
 """
 
 from dataclasses import dataclass
 from html import escape
 
 import numpy as np
+from parts import markdown_table, picture
 
 __all__ = [
     "Row",
@@ -16,7 +17,6 @@ __all__ = [
     "crosstabs",
     "figure",
     "histograms",
-    "markdown_table",
     "number",
     "verdicts",
 ]
@@ -61,36 +61,12 @@ def verdicts(*rows):
     return f"{table}\n\nStatements that agree: {len(rows) - wrong} of {len(rows)}.\n"
 
 
-def markdown_table(head, rows):
-    """Return a markdown table."""
-    lines = ["| " + " | ".join(map(str, cells)) + " |" for cells in (head, ["---"] * len(head), *rows)]
-    return "\n".join(lines)
-
-
 def crosstabs(tables):
-    """Return small tables side by side as HTML; `tables` maps a caption to a table."""
-    # A class of its own: Material would stretch and frame a table without one.
-    html = [
-        "<style>.crosstabs{display:grid;grid-template-columns:repeat(auto-fill,minmax(7.4rem,1fr));"
-        "gap:1rem;align-items:end;justify-items:start;margin:1rem 0}"
-        ".crosstab{border-collapse:collapse;font-size:.7rem;font-variant-numeric:tabular-nums}"
-        ".crosstab caption{text-align:left;font-weight:bold;padding-bottom:.2rem}"
-        ".crosstab th,.crosstab td{padding:.1rem .35rem;text-align:right}"
-        ".crosstab th{font-weight:normal;opacity:.75}"
-        ".crosstab thead th,.crosstab thead td{border-bottom:1px solid currentColor}</style>"
-        '<div class="crosstabs">'
-    ]
-    for caption, table in tables.items():
-        head = "".join(f'<th scope="col">K{j + 1}</th>' for j in range(len(table[0])))
-        body = "".join(
-            f'<tr><th scope="row">T{i + 1}</th>' + "".join(f"<td>{count}</td>" for count in row) + "</tr>"
-            for i, row in enumerate(table)
-        )
-        html.append(
-            f'<table class="crosstab"><caption>{caption}</caption>'
-            f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
-    return "".join(html) + "</div>"
+    """Return small tables as one markdown table: a row for each target, and one line with its three keys a table."""
+    size = len(next(iter(tables.values()))[0])
+    head = ("table", *(f"T{i + 1}: {' '.join(f'K{j + 1}' for j in range(size))}" for i in range(size)))
+    rows = [(caption, *(" ".join(map(str, line)) for line in table)) for caption, table in tables.items()]
+    return markdown_table(head, rows)
 
 
 # Figures: panels two by two in one SVG.
@@ -100,24 +76,14 @@ PANEL_WIDTH, PANEL_HEIGHT = 300, 180
 LEFT, TOP = (46, 406), 34
 
 
-def figure(name, title, description, panels, caption):
-    """Return a figure of panels, each an SVG fragment made by a panel function."""
+def figure(name, description, panels, caption):
+    """Return a figure of panels, each an SVG fragment made by a panel function: a picture and its caption."""
     height = ROW_HEIGHT * ((len(panels) + 1) // 2)
-    return (
-        '<figure style="max-width:none;width:100%">'
-        '<div style="overflow-x:auto" tabindex="0">'
-        f'<svg role="img" aria-labelledby="{name}-title {name}-desc" viewBox="0 0 {WIDTH} {height}" '
-        'xmlns="http://www.w3.org/2000/svg" fill="none" stroke="none" font-size="12" '
-        'style="width:100%;min-width:34rem;height:auto;font-family:inherit">'
-        f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(description)}</desc>'
-        + "".join(
-            f'<g transform="translate({LEFT[k % 2]} {TOP + ROW_HEIGHT * (k // 2)})">{panel}</g>'
-            for k, panel in enumerate(panels)
-        )
-        + f"</svg></div>"
-        '<figcaption style="max-width:none;text-align:left;font-style:normal;font-size:.7rem">'
-        f"{caption}</figcaption></figure>"
+    drawing = "\n".join(
+        f'<g transform="translate({LEFT[k % 2]} {TOP + ROW_HEIGHT * (k // 2)})">{panel}</g>'
+        for k, panel in enumerate(panels)
     )
+    return f"\n{picture(name, WIDTH, height, drawing, description)}\n\n{caption}\n"
 
 
 def boxplots(title, boxes, own):

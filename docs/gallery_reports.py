@@ -1,6 +1,10 @@
-"""The five reports of the gallery, made while the site is built: simulated people, and tables about them."""
+"""The reports of the gallery: simulated people, and tables about them.
+
+`python docs/gallery_reports.py copies` writes copies.html into the folder where you are.
+"""
 
 import functools
+import sys
 
 import numpy as np
 import polars as pl
@@ -61,3 +65,8 @@ def made(name):
         real, synthetic, holdout=holdout, keys=["age", "school", "region"], targets=["income", "health"], models=False,
         utility=True,
     )  # fmt: skip
+
+
+if __name__ == "__main__":
+    for asked in sys.argv[1:]:
+        made(asked).to_html(f"{asked}.html")

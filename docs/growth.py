@@ -5,6 +5,8 @@ from html import escape
 from math import log10
 from pathlib import Path
 
+from parts import markdown_table, picture
+
 __all__ = ["growth", "rows"]
 
 INK = ("#e8590c", "#3b82f6")  # at least 3:1 on the white and on the dark page
@@ -33,8 +35,8 @@ def _short(value):
     return f"{value / 1e6:g}M" if value >= 1e6 else f"{value / 1e3:g}k" if value >= 1e4 else f"{value:g}"
 
 
-def growth(title, x_label, y_label, lines, x_ticks):
-    """Return an SVG figure of lines, and the numbers behind it as a table."""
+def growth(name, title, x_label, y_label, lines, x_ticks):
+    """Return a picture of lines, and the numbers behind it as a table."""
     xs, ys = zip(*(p for points in lines.values() for p in points), strict=True)
     low, high = min(ys) / 1.4, max(ys) * 1.4
 
@@ -55,27 +57,20 @@ def growth(title, x_label, y_label, lines, x_ticks):
         parts.append(text.format(x_at(x), HEIGHT - BOTTOM + 17, "middle", _short(x)))
     parts.append(line.format(LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT, HEIGHT - BOTTOM, 0.6))
     parts.append(text.format((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "middle", escape(x_label)))
-    for i, (name, points) in enumerate(lines.items()):
+    for i, (line_name, points) in enumerate(lines.items()):
         path = "L".join(f"{x_at(x):.1f} {y_at(y):.1f}" for x, y in points)
         dash = ' stroke-dasharray="6 4"' if i else ""
         parts.append(f'<path d="M{path}" fill="none" stroke="{INK[i]}" stroke-width="2"{dash}/>')
         parts += [f'<circle cx="{x_at(x):.1f}" cy="{y_at(y):.1f}" r="3.5" fill="{INK[i]}"/>' for x, y in points]
         at = LEFT + 190 * i
         parts.append(f'<path d="M{at} 14h26" stroke="{INK[i]}" stroke-width="2"{dash}/>')
-        parts.append(text.format(at + 32, 18, "start", escape(name)))
-    svg = (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}" '
-        f'style="max-width:34rem;width:100%">'
-        f"{''.join(parts)}</svg>"
+        parts.append(text.format(at + 32, 18, "start", escape(line_name)))
+    table = markdown_table(
+        (x_label, *lines),
+        [
+            (_short(x), *(f"{dict(points).get(x, float('nan')):.3g}" for points in lines.values()))
+            for x in sorted(set(xs))
+        ],
     )
-    head = "".join(f"<th>{escape(name)}</th>" for name in lines)
-    table = "".join(
-        f"<tr><td>{_short(x)}</td>"
-        + "".join(f"<td>{dict(points).get(x, float('nan')):.3g}</td>" for points in lines.values())
-        for x in sorted(set(xs))
-    )
-    return (
-        f"<figure><figcaption><b>{escape(title)}</b> {escape(y_label)}.</figcaption>{svg}"
-        f"<details><summary>The numbers</summary><table><tr><th>{escape(x_label)}</th>{head}</tr>{table}"
-        f"</table></details></figure>"
-    )
+    told = f"{title} {y_label}"
+    return f"\n**{title}** {y_label}.\n\n{picture(name, WIDTH, HEIGHT, chr(10).join(parts), told)}\n\n{table}\n"

@@ -1,4 +1,4 @@
-"""People, lines and figures of `leak-experiment.md` and `questions.md`, which import this while they are built."""
+"""People, lines and figures of `leak-experiment.md` and `questions.md`, which import this."""
 
 import numpy as np
 from cap_paper_page import BLUE, ORANGE, PANEL_HEIGHT, PANEL_WIDTH, _frame, _line, _text, _y, _y_axis

@@ -1,6 +1,6 @@
-"""Quirks of SDMetrics 0.32.0 as code, and the tables of `sdmetrics.md`, which imports this while it is built.
+"""Quirks of SDMetrics 0.32.0 as code, and the tables of `sdmetrics.md`, which imports this.
 
-Each quirk is a call that the released package and `divulge.sdmetrics` answer alike. The page is built without
+Each quirk is a call that the released package and `divulge.sdmetrics` answer alike. The page is made without
 SDMetrics: it asks divulge and stops when a number moves. `benchmarks/drop_in.py --parts quirks` asks both.
 """
 

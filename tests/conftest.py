@@ -53,6 +53,7 @@ def pytest_addoption(parser):
     group.addoption(
         "--published", type=Path, help="folder of published tables (adult/train.parquet, ...), for tests that need them"
     )
+    group.addoption("--update", action="store_true", help="write anew what README and docs/ show (tests/test_pages.py)")
     group.addoption(
         "--all-kinds", action="store_true", help=f"run each kind of table, not only {', '.join(sorted(USUAL_KINDS))}"
     )

@@ -3,8 +3,6 @@
 import dataclasses
 import json
 import re
-import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -300,28 +298,6 @@ def test_the_catalogue_as_json(divulge):
         assert entry["silent"] == list(CATALOGUE[name].words.silent)
     (unseen,) = [s for s in entries["cap"]["settings"] if s["setting"] == "unseen"]
     assert (unseen["default"], unseen["required"]) == ("skip", False)
-
-
-# ---------------------------------------------------------------- the site
-
-
-def test_the_site_gets_a_page_for_each_attack_and_a_place_in_the_navigation(monkeypatch):
-    pytest.importorskip("mkdocs")
-    import importlib.util
-    from pathlib import Path
-
-    spec = importlib.util.spec_from_file_location("divulge_hooks", Path(__file__).parents[2] / "docs" / "hooks.py")
-    hooks = importlib.util.module_from_spec(spec)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    spec.loader.exec_module(hooks)
-    config = SimpleNamespace(nav=[{"Home": "index.md"}, {"The attacks": "attacks.md"}])
-    nav = hooks.on_config(config).nav
-    assert nav[0] == {"Home": "index.md"}
-    overview, *families = nav[1]["The attacks"]
-    assert overview == {"Overview": "attacks.md"}
-    listed = [page for family in families for pages in family.values() for entry in pages for page in entry.items()]
-    assert sorted(listed) == [(n, f"attacks/{n}.md") for n in NAMES]
-    assert hooks.written("weap") == page("weap")
 
 
 # ---------------------------------------------------------------- measures of fidelity
