@@ -100,7 +100,9 @@ def without_faults(chosen: list[Fault], copy: Path) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", metavar="NAME", help="faults with this in their name; may be repeated")
+    parser.add_argument(
+        "--only", action="append", metavar="NAME", help="faults with this in their name; may be repeated"
+    )
     parser.add_argument("--list", action="store_true", help="list the faults and run nothing")
     given = parser.parse_args()
     chosen = [fault for fault in faults() if not given.only or any(part in fault.name for part in given.only)]
