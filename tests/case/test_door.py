@@ -22,7 +22,7 @@ COUNTED = [m.name for m in all_measures() if not m.models]
 
 @pytest.fixture(scope="module")
 def frames():
-    return tuple(pl.DataFrame(t) for t in tables())
+    return tuple(pl.DataFrame(t).head(150) for t in tables())
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
