@@ -34,7 +34,7 @@ import divulge
 from divulge.attacks.membership import classifier_score
 
 # they make the golden files again, with the other tools installed
-collect_ignore_glob = ["golden/remake_*.py", "spark_lost_executor.py"]
+collect_ignore_glob = ["golden/remake_*.py", "corpus/remake_*.py", "spark_lost_executor.py"]
 
 NOT_SLOW = " and not slow"
 """How `addopts` ends the expression that chooses tests."""

@@ -284,7 +284,7 @@ def test_no_data_value_is_in_any_document(tmp_path):
     report.write(tmp_path)
     for path in tmp_path.iterdir():
         assert SECRET.encode() not in path.read_bytes(), path.name
-    assert SECRET not in repr(report)
+    assert SECRET not in str(report) + repr(report)
     assert SECRET not in str(report.to_frame())
 
 

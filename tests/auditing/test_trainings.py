@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -325,6 +326,17 @@ def test_a_full_disk_is_one_sentence_and_what_is_finished_is_kept(lasting, tmp_p
         assert [p.parent.name for p in keep.rglob("run.json")] == ["0000"]
         assert audited(runs=2, keep=keep, resume=True).audit.trainings.done == 2
         assert len(written) == 3
+
+
+@pytest.mark.parametrize("failing", ["", "--how crash"], ids=["trains", "fails"])
+def test_a_training_that_fills_the_disk_is_told_so(failing, monkeypatch):
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage._replace(free=4096))
+    if not failing:
+        assert audited(runs=2).audit.trainings.done == 2
+        return
+    with pytest.raises(SettingError, match=r"cannot be written \(No space left on device\). hint: make room there"):
+        audited(failing, runs=2)
 
 
 def test_cells_reach_the_command_as_they_stand_in_the_file(tmp_path):

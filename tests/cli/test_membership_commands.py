@@ -48,7 +48,12 @@ def test_several_tables_are_attacked_together(divulge, files):
     assert f"{found['context']['AUC']:.3f}" in out
     assert "By number of synthetic tables, ratio:" in out
     assert re.search(rf"\n 3 +180 +{found['context']['AUC']:.3f} ", out)
-    assert divulge("membership", "real.csv", "s0.csv", "--holdout", "holdout.csv", *FAST, "-q") == (0, "", "")
+    given = ("--json", "o.json", *FAST, "-q")
+    assert divulge("membership", "real.csv", "s0.csv", "--holdout", "holdout.csv", *given) == (0, "", "")
+    one = (files / "o.json").read_text()
+    assert divulge("membership", "real.csv", "s0.csv", "holdout.csv", *given) == (0, "", "")
+    same = (files / "o.json").read_text()
+    assert re.sub(r'"seconds": .*', "", same) == re.sub(r'"seconds": .*', "", one)
 
 
 def test_preconditions_are_written_in_the_form_of_an_assessment(divulge, files):
@@ -106,6 +111,10 @@ def test_two_releases_tell_who_left(divulge, files):
     ("words", "told"),
     [
         ("membership real.csv s0.csv", "--holdout: members cannot be compared with anybody. hint: give a table"),
+        (
+            "membership real.csv s0.csv s1.csv s2.csv",
+            "--holdout: members cannot be compared with anybody. hint: give a",
+        ),
         ("membership real.csv s0.csv --holdout holdout.csv --scores x", "scores: 'x' is no score. hint: use some of"),
         ("membership - s0.csv --holdout -", "-: only one table can come from standard input. hint: name a file"),
         ("membership real.csv s0.csv --holdout holdout.csv --json real.csv", "--json: this file is an input. hint"),

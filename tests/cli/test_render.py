@@ -60,7 +60,7 @@ def test_a_report_read_again_makes_the_same_documents(report, folder, tmp_path):
     again = Report.from_json(folder / "assessment.json")
     assert again.records().equals(report.records())
     assert contents(again.write(tmp_path / "again")) == contents(folder)
-    assert repr(again) == repr(report)
+    assert (str(again), repr(again)) == (str(report), repr(report))
     assert again.to_frame().equals(report.to_frame())
     assert again._repr_html_() == report._repr_html_()
 

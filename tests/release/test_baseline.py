@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from statistics import NormalDist
 
 import jsonschema
@@ -97,6 +98,18 @@ def test_p_values_are_adjusted_within_an_attack_and_its_best_among_the_attacks(r
     # nor is one attack of three enough
     assert changes(runs, {"cap": [0.033], "copies": [0.0], "tcap": [0.0]})["verdict"] == "no change found"
     assert changes(runs, {"cap": [0.06], "copies": [0.0], "tcap": [0.0]})["verdict"] == "rose"
+
+
+def test_limits_that_leave_room_for_any_rise_are_told_without_a_number(runs):
+    """Where nearly all strangers are hit, a risk may be far below -1, and a rise above 1."""
+    same = run_of(runs, [("cap", 0, 0.3), ("hitting_rate", 1, -0.5)])
+    assert re.search(
+        r"the largest rise that the simultaneous limits leave room for is 0\.028 \(", change(same, same)["sentence"]
+    )
+    same["results"][1]["risk"] |= {"low": -5.0}
+    found = change(same, same)
+    assert found["comparisons"][1]["high_simultaneous"] > 4
+    assert re.search(r"; in hitting.rate .*the simultaneous limits leave room for any rise\.$", found["sentence"])
 
 
 def test_a_run_in_which_one_risk_rose_and_another_fell_has_risen(runs):

@@ -136,7 +136,7 @@ def texts(report):
     """Every text that a report gives."""
     out = {
         "json": report.to_json(), "html": report.to_html(), "markdown": report.to_markdown(),
-        "junit": report.to_junit(), "repr": repr(report), "notebook": report._repr_html_(), "csv": report.to_csv(),
+        "junit": report.to_junit(), "terminal": str(report), "repr": repr(report), "notebook": report._repr_html_(), "csv": report.to_csv(),
         "frame": str(report.to_frame().to_dicts()), "properties": str(report.get_properties().to_dicts()),
         "details": str(report.get_details().to_dicts()), "info": str(report.get_info()),
         "records": "" if report.assessment.edition == "external" else str(report.records().to_dicts()),
@@ -658,7 +658,10 @@ def test_external_reports_show_themselves(small):
     assert outside.results == ()
     with pytest.raises(SettingError, match=r"^records: an external edition has none\. hint: "):
         outside.records()
-    assert repr(outside).startswith("divulge: ")
+    assert str(outside).startswith("divulge: ")
+    assert re.fullmatch(
+        r"<Report cannot tell: [0-9]+0 real, [0-9]+0 synthetic, [0-9]+0 holdout rows, \d+ results>", repr(outside)
+    )
     assert outside._repr_html_().startswith("<iframe")
 
 

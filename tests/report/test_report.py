@@ -299,9 +299,16 @@ def test_failed_preconditions_come_first():
 
 def test_failed_attacks_are_named():
     data = _empty()
-    data["failed"] = [{"attack": "tcap", "why": "ValueError inside the attack"}]
-    assert "The attack tcap failed and is missing here" in Page(page(data, [])).text
-    assert "The attack tcap failed" in markdown(data)
+    full = "spill: the disk is full"
+    whys = {"tcap": "ValueError inside the attack", "dcr": full, "nndr": full, "hitting_rate": full}
+    data["failed"] = [{"attack": a, "why": why} for a, why in [*whys.items(), ("dcr", full)]]
+    for text in (Page(page(data, [])).text, markdown(data).replace("**", "")):
+        assert "Failed, and missing here: tcap. ValueError inside the attack" in text
+        assert "Failed, and missing here: dcr, nndr and hitting rate. spill: the disk is full" in text
+    assert re.findall(r"! .* failed: .*", summary(data)) == [
+        "! tcap failed: ValueError inside the attack",
+        f"! dcr, nndr and hitting rate failed: {full}",
+    ]
 
 
 def test_exposed_records_are_for_the_custodian_alone(pages, keyed):

@@ -302,7 +302,8 @@ def test_labels_are_text_in_every_document(found):
     ours = found.to_markdown()
     assert "<script>" not in ours
     assert "&lt;script&gt;alert(1)&lt;/script&gt;\\|" in ours
-    assert "told apart" in repr(found).lower()
+    assert "told apart" in str(found).lower()
+    assert re.fullmatch(r"<ComparisonReport \d candidates: (\d [a-z ]+(, |>$))+", repr(found))
     assert "&lt;script" in found._repr_html_()
 
 

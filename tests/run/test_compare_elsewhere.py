@@ -214,7 +214,7 @@ def test_a_candidate_that_lacks_a_column_or_fails_leaves_the_others(tmp_path):
     assert [f["label"] for f in found.failed] == ["none"] and len(found.order) == 2
     assert found.data["notes"][0] == "1 column that not all tables have were left out for all: income"
     assert set(found.data["notes"]) >= {COUNTED, EXACT_ALONE, NO_UTILITY}
-    told = " ".join(repr(found).split())  # the terminal says what was left out of this comparison
+    told = " ".join(str(found).split())  # the terminal says what was left out of this comparison
     assert all(f"Note: {n}" in told for n in found.data["notes"] if n not in STANDING) and "No model was" not in told
     copies = next(a for a in found.data["attacks"] if a["attack"] == "copies")
     assert copies["candidates"][0]["members"] == 0.2

@@ -217,7 +217,7 @@ def test_a_filtered_table_ranks_behind_a_clean_one_and_copies_are_named(found):
 
 @pytest.mark.slow
 def test_every_document_has_the_verdict_of_each_table_and_one_alone(found):
-    page, text, terminal = found.to_html(), found.to_markdown(), repr(found)
+    page, text, terminal = found.to_html(), found.to_markdown(), str(found)
     ordered = page[page.index("statement about") :].split("</table>")[0]
     for c in found.data["candidates"]:
         assert c["verdict"] == found.reports[c["label"]][0].verdict == c["tables"][0]["verdict"]

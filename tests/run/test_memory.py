@@ -158,7 +158,7 @@ def python_doors(real, synthetic, holdout):
 
 @pytest.mark.parametrize("door", ["membership", "several", "changes"])
 def test_python_refuses_scores_before_a_table_is_read(door, files, tables, tiny, monkeypatch):
-    for attack in ("attack", "changes_between"):
+    for attack in ("answer", "changes_between"):
         monkeypatch.setattr(f"divulge.run.membership.{attack}", refuse_reading)
     monkeypatch.setattr("divulge.tables.readers.read", refuse_reading)
     for given in (files, tables):
@@ -184,8 +184,8 @@ def test_a_setting_that_is_wrong_is_told_as_before(tables, tiny):
 def test_the_functions_tell_of_the_setting():
     for function in (divulge.membership, divulge.changes):
         assert inspect.signature(function).parameters["beyond_memory"].default is False
-        assert "\n    beyond_memory\n" in function.__doc__
-        assert "\n    SizeError\n" in function.__doc__
+        assert "\nbeyond_memory\n" in inspect.getdoc(function)
+        assert "\nSizeError\n" in inspect.getdoc(function)
     assert divulge.membership.run is CATALOGUE["membership"].run
 
 

@@ -50,7 +50,7 @@ def column(rng, kind, n):
         return (day + pd.to_timedelta(rng.integers(0, 40, n), unit="D")).to_numpy().astype("datetime64[ns]")
     if kind == "day_gaps":
         days = (day + pd.to_timedelta(rng.integers(0, 40, n), unit="D")).to_numpy().astype("datetime64[ns]")
-        return np.where(rng.random(n) < 0.15, np.datetime64("NaT"), days)
+        return np.where(rng.random(n) < 0.15, np.datetime64("NaT", "ns"), days)
     if kind == "instant":
         return (day + pd.to_timedelta(rng.integers(0, 10**17, n), unit="ns")).to_numpy().astype("datetime64[ns]")
     if kind == "tick":  # range of less than 2 microseconds

@@ -48,7 +48,7 @@ def column(rng, kind, n):
     if kind == "day":
         return days.astype("datetime64[ns]")
     assert kind == "day_gaps"
-    return np.where(rng.random(n) < 0.2, np.datetime64("NaT"), days.astype("datetime64[ns]"))
+    return np.where(rng.random(n) < 0.2, np.datetime64("NaT", "ns"), days.astype("datetime64[ns]"))
 
 
 TYPES = {"text": TEXT, "mixed": TEXT, "bool": TRUTH, "day": DATE, "day_gaps": DATE}

@@ -110,10 +110,14 @@ class AuditReport:
                 write_parquet(self.people, file)
         return folder
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         from divulge.auditing.documents.text import summary
 
         return summary(self.audit)
+
+    def __repr__(self) -> str:
+        trainings = self.audit.trainings
+        return f"<AuditReport {self.verdict}: {trainings.done} of {trainings.planned} trainings>"
 
     def _repr_html_(self) -> str:
         return framed(self.to_html(), "divulge audit")

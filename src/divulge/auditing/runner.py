@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import time
@@ -34,6 +35,7 @@ FIRST = 2
 _LONGEST = 3600.0  # seconds of the first training without --timeout and --budget
 _TIMES, _LEAST = 10.0, 60.0  # later ones: so many times the longest so far, and no less than this
 _LOOK, _ENDING = 0.2, 1.5  # seconds: between looks for a signal, and in which trainings end after one
+_FULL = 1 << 20  # bytes that are free where a training that failed has filled the disk
 _LARGEST_SEED = 2**31  # what numpy, torch and R take
 
 
@@ -293,6 +295,7 @@ class Runner:
                 made = self.trainer.train(
                     self.source, Given(training, order, seed, rows, work, self.store.log(number), limit)
                 )
+                free = shutil.disk_usage(work).free
             finally:
                 shutil.rmtree(work, ignore_errors=True)
             reason = made.why
@@ -306,6 +309,8 @@ class Runner:
                 raise KeyboardInterrupt
             if not reason:
                 break
+            if free < _FULL:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         run = Run(
             number=number, status="failed" if reason else "done", seed=seed, attempts=attempt, seconds=made.seconds,
             rows=None if made.table is None else made.table.n_rows, reason=reason, notes=notes,

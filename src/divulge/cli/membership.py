@@ -9,7 +9,7 @@ from typing import Any
 import click
 from msgspec import to_builtins
 
-from divulge.cli.options import FILE, beyond_option, names, views_option
+from divulge.cli.options import FILE, beyond_option, names, views_option, with_holdout
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, printed, progress_shown
 from divulge.core.errors import SettingError
@@ -43,7 +43,7 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @cli.command(short_help="Test whether a person is recognised as one of the training data.")
 @click.argument("real", type=FILE)
-@click.argument("synthetic", type=FILE, nargs=-1, required=True)
+@click.argument("synthetic", type=FILE, nargs=-1, required=True, metavar="SYNTHETIC [HOLDOUT]")
 @click.option("--holdout", type=FILE, metavar="FILE",
               help="Table of people from the same population that the synthesizer never saw.")  # fmt: skip
 @click.option("--known-members", is_flag=True, help="Add an attacker who knows who most of these people are.")
@@ -52,19 +52,25 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 def membership(real: str, synthetic: Sequence[str], holdout: str | None, **options: Any) -> None:
     """Test whether the people of REAL are told from those of a holdout by SYNTHETIC.
 
-    Several SYNTHETIC are several tables of one training set. They are attacked together, and the summary shows how the
-    attack gains with their number.
+    A second table behind REAL is the HOLDOUT. With --holdout, several SYNTHETIC are several tables of one training set.
+    They are attacked together, and the summary shows how the attack gains with their number.
+
+    
+    divulge membership real.csv synthetic.csv holdout.csv
+    divulge membership real.csv a.csv b.csv c.csv --holdout holdout.csv
 
     Exit status: 0 done, 2 unusable input.
     """
     from divulge.cli.score_text import membership_text
     from divulge.run.membership import membership_checked
 
+    synthetic, holdout = with_holdout(synthetic, holdout, together=holdout is not None or len(synthetic) > 2)
     paths = _checked(options, [real, *synthetic, *([] if holdout is None else [holdout])])
     if holdout is None:
         raise SettingError(
             "--holdout: members cannot be compared with anybody. hint: give a table of people that the synthesizer "
-            "never saw; `divulge changes` compares two releases without one."
+            "never saw, as HOLDOUT or, beside several SYNTHETIC, by --holdout; `divulge changes` compares two releases "
+            "without one."
         )
     with progress_shown(options["quiet"]) as progress:
         progress("reading the tables", 0, 1)

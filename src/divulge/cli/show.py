@@ -179,11 +179,12 @@ def printed(data: Any, summary: Callable[..., str]) -> None:
 def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
     """Write the documents, and print the summary."""
     from divulge.report.documents.terminal import clean, summary
+    from divulge.report.order import failures
 
     written(report, folder)
     if quiet:
-        for failure in report.failed:
-            say(f"{failure['attack']} failed: {failure['why']}", level=ERROR)
+        for attacks, why in failures(report.assessment):
+            say(f"{attacks} failed: {why}", level=ERROR)
         if report.assessment.change:
             say(clean(f"change: {report.assessment.change.sentence}"))
         return

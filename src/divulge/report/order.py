@@ -8,13 +8,14 @@ from typing import Any
 
 from divulge.case.preconditions import CRITICAL
 from divulge.core.result import FOUND
-from divulge.report.formatting import rate_of, risk_value
+from divulge.report.formatting import enumerated, rate_of, risk_value
 from divulge.report.model import Assessment, ResultRecord
 
 __all__ = [
     "ORDER",
     "QUESTIONS",
     "by_attack",
+    "failures",
     "few_parts",
     "has_holdout",
     "in_doubt",
@@ -40,6 +41,13 @@ def has_holdout(data: Assessment) -> bool:
 def in_doubt(data: Assessment) -> list[str]:
     """Return the failing preconditions without which members and strangers cannot be compared."""
     return [c.check for c in data.preconditions if c.check in CRITICAL and not c.ok]
+
+
+def failures(data: Assessment) -> list[tuple[str, str]]:
+    """Return each reason why attacks failed once, behind their names: a full disk fails many."""
+    whys = dict.fromkeys(f.why for f in data.failed)
+    named = {why: dict.fromkeys(f.attack.replace("_", " ") for f in data.failed if f.why == why) for why in whys}
+    return [(enumerated(list(attacks)), why) for why, attacks in named.items()]
 
 
 def judged(results: Iterable[ResultRecord]) -> list[ResultRecord]:

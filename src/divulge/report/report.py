@@ -290,10 +290,14 @@ class Report:
             "generated_date": d.started, "seconds": d.seconds, "num_rows": rows,
         }  # fmt: skip
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         from divulge.report.documents.terminal import summary
 
         return summary(self.assessment)
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{table.rows:,} {role}" for role, table in self.assessment.tables.by_role().items() if table)
+        return f"<Report {self.verdict}: {rows} rows, {len(self.assessment.results):,} results>"
 
     def _repr_html_(self) -> str:
         return framed(self.to_html(), "divulge report")

@@ -152,11 +152,10 @@ def in_microseconds(values: NDArray[Any]) -> NDArray[Any]:
         return values.astype(unit)
     most = 2**63 - 1  # NaT is -2**63; of nanoseconds the ends stand for infinity
     far = most if np.datetime_data(values.dtype)[0] == "ns" else np.array(most, unit).astype(values.dtype).astype(int)
-    out, number = values.astype(unit), values.view(np.int64)
-    if kind == "M" or far < most:
-        out[number >= far] = np.array(most, unit)
-        out[(number <= -far) & (number > -most - 1)] = np.array(-most, unit)
-    return out
+    number = values.view(np.int64) if kind == "M" or far < most else np.zeros(1, np.int64)
+    late, early = number >= far, (number <= -far) & (number > -most - 1)
+    out = np.where(late | early, np.zeros(1, values.dtype), values).astype(unit)  # numpy 2.5 refuses what does not fit
+    return np.where(late, np.array(most, unit), np.where(early, np.array(-most, unit), out))
 
 
 def _text_of_pandas(series: Any) -> pl.Series | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 import polars as pl
@@ -204,21 +205,29 @@ def _of_text(path: Path, suffix: str, role: str, missing: Sequence[str]) -> Tabl
     return TableSize(max(rows, sample.n_rows), b'"' not in cut, some, size, 0)
 
 
+class _InPieces(io.FileIO):
+    """A file of which a decompressor does not read far ahead, as that of gzip does since Python 3.12."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return the next bytes, 16 KB at most where their number is given; a decompressor asks again."""
+        return super().read(size if size is None or size < 0 else min(size, _PIECE)) or b""
+
+
 def _head(path: Path, packing: Packing) -> tuple[bytes, int]:
     """Return the first bytes of the text of a file, and how many bytes of the file they are."""
     size = path.stat().st_size
-    with open(path, "rb") as file:
-        if not packing:
+    if not packing:
+        with open(path, "rb") as file:
             head = file.read(_HEAD)
-            return head, len(head)
-        try:
-            with opened_packed(file, packing, path.name) as text:
-                head = b""
-                while len(head) < _HEAD and (part := text.read(min(_PIECE, _HEAD - len(head)))):
-                    head += part
-                used = min(file.tell(), size)
-        except Exception:
-            return b"", size  # reading the whole says what is wrong
+        return head, len(head)
+    try:
+        with _InPieces(path) as packed, opened_packed(cast(IO[bytes], packed), packing, path.name) as text:
+            head = b""
+            while len(head) < _HEAD and (part := text.read(min(_PIECE, _HEAD - len(head)))):
+                head += part
+            used = min(packed.tell(), size)
+    except Exception:
+        return b"", size  # reading the whole says what is wrong
     return head, size if len(head) < _HEAD else max(1, used)
 
 

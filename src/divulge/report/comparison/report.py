@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from divulge.core.result import jsonable
 from divulge.report.comparison.model import Comparison
 from divulge.report.content import _last, _plain
 from divulge.report.notebook import framed
+from divulge.report.order import ORDER
 from divulge.report.report import Report
 
 __all__ = ["ComparisonReport", "folder_names"]
@@ -101,10 +103,15 @@ class ComparisonReport:
             replaced(folder / name, text.encode(), private=True)
         return folder
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         from divulge.report.comparison.text import summary
 
         return summary(self.comparison)
+
+    def __repr__(self) -> str:
+        counts = Counter[str](c.verdict for c in self.comparison.candidates)
+        told = ", ".join(f"{counts[v]} {v}" for v in ORDER if counts[v])
+        return f"<ComparisonReport {len(self.comparison.candidates)} candidates: {told}>"
 
     def _repr_html_(self) -> str:
         return framed(self.to_html(), "divulge comparison")

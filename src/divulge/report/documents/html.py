@@ -285,6 +285,7 @@ def _banner(data: Assessment) -> dict[str, Any]:
         "meaning": formatting.meaning(data),
         "counts": [c for c in order.verdict_counts(data.results) if c[0] != "no holdout"],
         "facts": people.facts_in_words(data),
+        "failures": order.failures(data),
         # the title says already that there is no holdout
         "warnings": [
             (c.check, why_mended(c.check) or c.detail)

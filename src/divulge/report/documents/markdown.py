@@ -142,7 +142,8 @@ def _edition(data: Assessment) -> str:
     if data.edition == "external":
         shown = f"It was asked to show the names of {told}." if told else "Columns are numbered."
         other = "The custodian's edition may begin with another test, one whose counts are too small for this edition."
-        return f"External edition: no record is named, and small counts are left out. {other} {shown}"
+        alone = "Checks that a single person may break, such as infinite values, are told there alone."
+        return f"External edition: no record is named, and small counts are left out. {other} {alone} {shown}"
     return f"**This report holds data values: it was asked to reveal {told}.** Do not pass it on." if told else ""
 
 
@@ -151,8 +152,7 @@ def _warnings(data: Assessment) -> str:
         f"- **Precondition not met: {escaped(c.check)}.** {escaped(c.detail)}" for c in data.preconditions if not c.ok
     ]
     lines += [
-        f"- **The attack {escaped(f.attack.replace('_', ' '))} failed and is missing here.** {escaped(f.why)}"
-        for f in data.failed
+        f"- **Failed, and missing here: {escaped(attacks)}.** {escaped(why)}" for attacks, why in order.failures(data)
     ]
     lines += [
         f"- **Left out: {o.n:,} of {o.of:,} tests of {escaped(o.attack.replace('_', ' '))}.** {escaped(o.why)}"

@@ -40,7 +40,7 @@ def _parts(data: Assessment, width: int) -> list[Any]:
     parts = [*_head(data), *_compared(data, width)]
     if statement.threat_line(data):
         parts.append(Text(clean(statement.threat_line(data))))
-    parts += [Text(clean(f"! {f.attack.replace('_', ' ')} failed: {f.why}"), style="red") for f in data.failed]
+    parts += [Text(clean(f"! {attacks} failed: {why}"), style="red") for attacks, why in order.failures(data)]
     if data.records:
         told = (formatting.standing_out(data.records), formatting.flags(data.records))
         parts += [Text(line) for line in told if line]

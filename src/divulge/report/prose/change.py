@@ -58,6 +58,8 @@ def _unchanged(told: str, shown: Sequence[Changed], outside: bool) -> str:
     if not shown:
         return f"{told}."
     most = max(shown, key=lambda r: r.high_simultaneous or 0.0)
+    if (most.high_simultaneous or 0.0) > 1:  # a risk is at most 1, but far below -1 where strangers are hardly missed
+        return f"{told}; in {formatting.label(most, '->')} the simultaneous limits leave room for any rise."
     return (
         f"{told}; the largest rise that the simultaneous limits {'shown here ' if outside else ''}leave room for is "
         f"{number(most.high_simultaneous)} ({formatting.label(most, '->')})."

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from divulge.core.threat_model import Attacker, Decision, Release
 from divulge.report import formatting, order
-from divulge.report.model import Assessment, Precondition
+from divulge.report.model import Assessment
 from divulge.report.prose import wp216
 from divulge.report.prose.several_tables import together_in_words
 
@@ -137,7 +136,7 @@ def evidence(data: Assessment) -> list[tuple[str, str]]:
     entries = [
         ("tables", _tables(data)),
         ("control set", _control_set(data)),
-        ("preconditions", _preconditions(data.preconditions)),
+        ("preconditions", _preconditions(data)),
         ("comparisons", _comparisons(data)),
         ("smallest detectable", _detectable(data)),
         ("thresholds", _thresholds(data)),
@@ -170,12 +169,14 @@ def _control_set(data: Assessment) -> str:
     return f"{n} strangers. {split}. What was looked for between the tables stands under the preconditions."
 
 
-def _preconditions(checks: Sequence[Precondition]) -> str:
+def _preconditions(data: Assessment) -> str:
+    checks = data.preconditions
     failing = [formatting.prose(c.check, 80) for c in checks if not c.ok]
     untested = [formatting.prose(c.check, 80) for c in checks if not c.tested]
     if not checks:
         return "Nothing was checked."
-    told = f"{len(checks) - len(untested)} checked, {len(checks) - len(failing) - len(untested)} hold"
+    here = " and told in this edition" if data.edition == "external" else ""
+    told = f"{len(checks) - len(untested)} checked{here}, {len(checks) - len(failing) - len(untested)} hold"
     told += f"; not met: {', '.join(failing)}" if failing else ""
     return told + (f"; not tested: {', '.join(untested)}." if untested else ".")
 

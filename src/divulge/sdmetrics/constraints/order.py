@@ -184,7 +184,7 @@ def _dates(column: Column, form: str | None, *, each: bool = False) -> Column:
         values = found.dt.tz_localize(None).to_numpy()
     if values.dtype != "datetime64[ns]":  # pandas 3; what nanoseconds cannot hold is missing in SDMetrics
         seconds, most = values.astype("datetime64[s]").view(np.int64), np.iinfo(np.int64).max // 10**9
-        values = np.where(np.abs(seconds) < most, values, np.datetime64("NaT")).astype("datetime64[ns]")
+        values = np.where(np.abs(seconds) < most, values, np.full(1, "NaT", values.dtype)).astype("datetime64[ns]")
     return Column("M", values, name=column.name)
 
 

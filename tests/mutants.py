@@ -1,0 +1,131 @@
+"""Small faults put into the code one by one, each with the test that is to fail: `python tests/mutants.py`.
+
+    python tests/mutants.py                    all of them, some minutes
+    python tests/mutants.py --only stats       those with this in their name
+    python tests/mutants.py --list             names, and what each breaks
+
+The faults are in `mutants.toml`: name, what breaks, text, what stands there instead, test. A fault is put where its text
+stands in `src/divulge` (*.py and *.j2), which must be one place: code may move from file to file. This checkout is not
+touched; all runs are in a copy of it. The status is 1 where a fault survives, does not apply or has no test that passes
+without it.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+FAULTS = Path(__file__).with_suffix(".toml")
+LIMIT = 180
+"""Seconds of one run, after which a fault is killed, too: without it the test takes a few."""
+NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", "venv", "site", ".hypothesis", ".*_cache", "__pycache__")
+PASSED, FAILED = 0, 1
+
+
+class Fault(NamedTuple):
+    """One entry of `mutants.toml`."""
+
+    name: str
+    breaks: str
+    old: str
+    new: str
+    test: str
+    """One test or several, with blanks between."""
+
+    def tests(self) -> list[str]:
+        return self.test.split()
+
+
+def faults() -> list[Fault]:
+    entries = tomllib.loads(FAULTS.read_text(encoding="utf-8"))
+    return [Fault(name, **entry) for name, entry in entries.items()]
+
+
+def places(source: Path, text: str) -> list[Path]:
+    """Return the files with a text, each as often as the text stands there."""
+    files = sorted(path for ending in ("py", "j2") for path in source.rglob(f"*.{ending}"))
+    return [path for path in files for _ in range(path.read_bytes().decode().count(text))]
+
+
+def run(copy: Path, tests: list[str]) -> tuple[int, str]:
+    """Return status and output of pytest on some tests in a copy; the status is that of a failure where time is up."""
+    own = {"PYTHONPATH": str(copy / "src"), "CI": "1"}  # hypothesis draws the same examples each time
+    given = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
+    try:
+        done = subprocess.run(given, cwd=copy, env=os.environ | own, capture_output=True, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return FAILED, "time is up"
+    return done.returncode, done.stdout + done.stderr
+
+
+def tried(fault: Fault, copy: Path) -> tuple[str, str]:
+    """Return how a fault ended, and the file it was in."""
+    source = copy / "src" / "divulge"
+    found = places(source, fault.old)
+    if len(found) != 1 or fault.old == fault.new:
+        return f"does not apply ({len(found)} places)", ""
+    (path,) = found
+    whole, times = path.read_bytes(), path.stat()
+    try:
+        # its own time: Python takes compiled code of another version for this one if second and size are the same
+        path.write_bytes(whole.decode().replace(fault.old, fault.new).encode())
+        status, _ = run(copy, fault.tests())
+    finally:
+        path.write_bytes(whole)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    ends = {PASSED: "SURVIVED", FAILED: "killed"}
+    return ends.get(status, f"no test ran (status {status})"), str(path.relative_to(source))
+
+
+def without_faults(chosen: list[Fault], copy: Path) -> bool:
+    """Return whether all tests pass in the copy as it is, and are tests of the copy; say what fails otherwise."""
+    status, out = run(copy, ["--co", "-qq", "tests/test_floors.py"])
+    asked = [sys.executable, "-c", "import divulge; print(divulge.__file__)"]
+    home = subprocess.run(asked, cwd=copy, env=os.environ | {"PYTHONPATH": str(copy / "src")}, capture_output=True)
+    if status == PASSED and not home.stdout.decode().startswith(str(copy)):
+        status, out = FAILED, f"divulge is taken from {home.stdout.decode()}"
+    if status == PASSED:
+        status, out = run(copy, list(dict.fromkeys(test for fault in chosen for test in fault.tests())))
+    if status != PASSED:
+        print(out[-3000:], "\nThe tests do not pass without a fault.", sep="")
+    return status == PASSED
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--only", action="append", metavar="NAME", help="faults with this in their name; may be repeated"
+    )
+    parser.add_argument("--list", action="store_true", help="list the faults and run nothing")
+    given = parser.parse_args()
+    chosen = [fault for fault in faults() if not given.only or any(part in fault.name for part in given.only)]
+    if given.list or not chosen:
+        for fault in chosen:
+            print(f"{fault.name:34} {fault.breaks}  [{fault.test}]")
+        return 0 if chosen else 1
+    ends = []
+    with tempfile.TemporaryDirectory(prefix="mutants.") as folder:
+        copy = Path(folder).resolve() / "divulge"
+        shutil.copytree(ROOT, copy, ignore=NOT_COPIED, symlinks=True)
+        if not without_faults(chosen, copy):
+            return 1
+        for fault in chosen:
+            began = time.perf_counter()
+            end, file = tried(fault, copy)
+            ends.append(end)
+            print(f"{end:10} {time.perf_counter() - began:5.1f} s  {fault.name:34} {file}  [{fault.test}]", flush=True)
+    killed = ends.count("killed")
+    print(f"{len(ends)} faults: {killed} killed, {ends.count('SURVIVED')} survived, "
+          f"{len(ends) - killed - ends.count('SURVIVED')} without an answer")  # fmt: skip
+    return int(killed < len(ends))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
