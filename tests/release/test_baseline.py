@@ -6,11 +6,14 @@ import re
 from statistics import NormalDist
 
 import jsonschema
+import msgspec
 import numpy as np
 import pytest
 from report_helpers import change, tables
 
 import divulge
+from divulge.core.errors import SettingError
+from divulge.report.policy_model import Change
 from divulge.report.schema import assessment_schema
 from divulge.stats.mover import difference
 from divulge.stats.outcomes import Outcomes
@@ -214,6 +217,24 @@ def test_other_people_are_said_so(runs):
     previous["tables"]["real"]["sha256"] = "0" * 64
     assert "(of other people)" in change(runs["leaky"], previous)["sentence"]
     assert "(of other people)" not in change(runs["leaky"], runs["clean"])["sentence"]
+
+
+def test_an_external_edition_with_names_is_a_baseline(keyed, runs):
+    """What it withholds cannot be compared; whether the people are the same nobody says."""
+    with pytest.raises(SettingError, match="an external edition, which numbers its columns"):
+        change(runs["leaky"], keyed.external().data)
+    found, usual = (change(runs["leaky"], r.data) for r in (keyed.external(["columns"]), keyed))
+    verdicts = {c["verdict"] for c in found["comparisons"]}
+    assert verdicts == {"no change found", "cannot compare"} > {c["verdict"] for c in usual["comparisons"]}
+    assert len(found["comparisons"]) == len(usual["comparisons"])
+    assert (found["previous_edition"], found["same_people"], usual["previous_edition"]) == (
+        "external",
+        False,
+        "custodian",
+    )
+    assert "(of other people)" not in found["sentence"]
+    again = keyed.replaced(change=msgspec.convert(found, Change))
+    assert "(of other people)" not in again.external().to_markdown() and "does not tell whether" in again.to_html()
 
 
 @pytest.mark.slow

@@ -59,10 +59,12 @@ def change(data: Assessment, previous: Assessment) -> Change:
         for r in rows
     ]
     verdict = _overall(rows)
+    known = previous.edition == "custodian"
     same = {t: _same_table(data, previous, t) for t in ("real", "holdout", "synthetic")}
     return Change(
         previous_started=previous.started,
         previous_divulge=previous.divulge,
+        previous_edition=previous.edition,
         previous_verdict=previous.verdict.verdict,
         same_people=same["real"] and same["holdout"],
         same_synthetic=same["synthetic"],
@@ -72,7 +74,7 @@ def change(data: Assessment, previous: Assessment) -> Change:
         comparisons=tuple(rows),
         fidelity=fidelity_change(data, previous),
         verdict=verdict,
-        sentence=change_sentence(rows, verdict, previous.started, same["real"] and same["holdout"]),
+        sentence=change_sentence(rows, verdict, previous.started, not known or (same["real"] and same["holdout"])),
     )
 
 

@@ -72,7 +72,8 @@ class ChangedFidelity(msgspec.Struct, frozen=True, kw_only=True):
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What changed since a previous run.
 
-    `same_people`: real and holdout are the same tables as in the previous run, and the intervals are conservative.
+    `same_people`: real and holdout are the same tables as in the previous run, and the intervals are conservative. Of a
+    previous external edition nobody knows, and it is false.
     `new`, `gone`: comparisons that only one of the two runs made.
     """
 
@@ -88,3 +89,4 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Moved
     sentence: str
     fidelity: tuple[ChangedFidelity, ...] = ()
+    previous_edition: Literal["custodian", "external"] = "custodian"

@@ -66,8 +66,8 @@ entry of its attack declares. Numbers inside sentences are withheld but for thos
 limits of a policy, and numbers of entries."""
 
 DECISIONS = (
-    "Bound.bounded", "Bound.primary", "Change.same_people", "Change.same_synthetic", "Change.verdict",
-    "Changed.verdict", "ChangedFidelity.verdict", "Condition.kept", "FidelityResult.verdict",
+    "Bound.bounded", "Bound.primary", "Change.previous_edition", "Change.same_people", "Change.same_synthetic",
+    "Change.verdict", "Changed.verdict", "ChangedFidelity.verdict", "Condition.kept", "FidelityResult.verdict",
     "FidelityScope.too_close", "Found.without", "Overall.verdict", "Policy.kept", "PositiveControl.verdict",
     "Precondition.ok", "Precondition.tested", "ResultRecord.verdict",
 )  # fmt: skip

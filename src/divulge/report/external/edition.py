@@ -344,7 +344,8 @@ def _change(s: Source) -> Change | None:
     if c is None:
         return None
     rows = tuple(_changed(s, r) for r in c.comparisons)
-    sentence = change_sentence(rows, c.verdict, c.previous_started, c.same_people, outside=True)
+    same_people = c.same_people or c.previous_edition == "external"
+    sentence = change_sentence(rows, c.verdict, c.previous_started, same_people, outside=True)
     kept = tuple(
         replace(f, measure=s.names.text(f.measure) if f.measure not in REGISTRY else f.measure, before=None, now=None,
                 difference=None, low=None, high=None)
