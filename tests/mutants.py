@@ -4,10 +4,9 @@
     python tests/mutants.py --only stats       those with this in their name
     python tests/mutants.py --list             names, and what each breaks
 
-The faults are in `mutants.toml`: name, what breaks, text, what stands there instead, test. A fault is put where its text
+The faults are in `faults/`: name, what breaks, text, what stands there instead, tests. A fault is put where its text
 stands in `src/divulge` (*.py and *.j2), which must be one place: code may move from file to file. This checkout is not
-touched; all runs are in a copy of it. The status is 1 where a fault survives, does not apply or has no test that passes
-without it.
+touched; all runs are in a copy of it. The status is 1 where a fault survives or does not apply, or tests fail without it.
 """
 
 import argparse
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
-FAULTS = Path(__file__).with_suffix(".toml")
+FAULTS = sorted((ROOT / "tests" / "faults").glob("*.toml"))
 LIMIT = 180
 """Seconds of one run, after which a fault is killed, too: without it the test takes a few."""
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", "venv", "site", ".hypothesis", ".*_cache", "__pycache__")
@@ -30,7 +29,7 @@ PASSED, FAILED = 0, 1
 
 
 class Fault(NamedTuple):
-    """One entry of `mutants.toml`."""
+    """One entry of a file of faults."""
 
     name: str
     breaks: str
@@ -44,8 +43,8 @@ class Fault(NamedTuple):
 
 
 def faults() -> list[Fault]:
-    entries = tomllib.loads(FAULTS.read_text(encoding="utf-8"))
-    return [Fault(name, **entry) for name, entry in entries.items()]
+    found = [tomllib.loads(path.read_text(encoding="utf-8")) for path in FAULTS]
+    return [Fault(name, **entry) for entries in found for name, entry in entries.items()]
 
 
 def places(source: Path, text: str) -> list[Path]:
