@@ -6,11 +6,13 @@
 
 The faults are in `faults/`: name, what breaks, text, what stands there instead, tests. A fault is put where its text
 stands in `src/divulge` (*.py and *.j2), which must be one place: code may move from file to file. This checkout is not
-touched; all runs are in a copy of it. The status is 1 where a fault survives or does not apply, or tests fail without it.
+touched; all runs are in a copy of it. A fault is killed where pytest names a test that fails, and the tests pass without
+a fault before all runs and after them: a full disk fails everything. The status is 1 where a fault is not killed.
 """
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +28,8 @@ LIMIT = 180
 """Seconds of one run, after which a fault is killed, too: without it the test takes a few."""
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", "venv", "site", ".hypothesis", ".*_cache", "__pycache__")
 PASSED, FAILED = 0, 1
+NAMED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.M)
+TIME_IS_UP = "FAILED time is up"
 
 
 class Fault(NamedTuple):
@@ -60,27 +64,31 @@ def run(copy: Path, tests: list[str]) -> tuple[int, str]:
     try:
         done = subprocess.run(given, cwd=copy, env=os.environ | own, capture_output=True, text=True, timeout=LIMIT)
     except subprocess.TimeoutExpired:
-        return FAILED, "time is up"
+        return FAILED, TIME_IS_UP
     return done.returncode, done.stdout + done.stderr
 
 
 def tried(fault: Fault, copy: Path) -> tuple[str, str]:
-    """Return how a fault ended, and the file it was in."""
+    """Return how a fault ended, and the file it was in and the test that failed."""
     source = copy / "src" / "divulge"
     found = places(source, fault.old)
     if len(found) != 1 or fault.old == fault.new:
-        return f"does not apply ({len(found)} places)", ""
+        return "does not apply", f"its text stands in {len(found)} places"
     (path,) = found
     whole, times = path.read_bytes(), path.stat()
     try:
         # its own time: Python takes compiled code of another version for this one if second and size are the same
         path.write_bytes(whole.decode().replace(fault.old, fault.new).encode())
-        status, _ = run(copy, fault.tests())
+        status, out = run(copy, fault.tests())
     finally:
         path.write_bytes(whole)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    ends = {PASSED: "SURVIVED", FAILED: "killed"}
-    return ends.get(status, f"no test ran (status {status})"), str(path.relative_to(source))
+    file, failed = str(path.relative_to(source)), NAMED.search(out)
+    if status == PASSED:
+        return "SURVIVED", f"{file}  [{fault.test}]"
+    if status != FAILED or not failed:
+        return "no answer", f"{file}  pytest ended with status {status} and names no test: {out.strip()[-200:]}"
+    return "killed", f"{file}  [{failed[1]}]"
 
 
 def without_faults(chosen: list[Fault], copy: Path) -> bool:
@@ -117,13 +125,14 @@ def main() -> int:
             return 1
         for fault in chosen:
             began = time.perf_counter()
-            end, file = tried(fault, copy)
+            end, where = tried(fault, copy)
             ends.append(end)
-            print(f"{end:10} {time.perf_counter() - began:5.1f} s  {fault.name:34} {file}  [{fault.test}]", flush=True)
-    killed = ends.count("killed")
-    print(f"{len(ends)} faults: {killed} killed, {ends.count('SURVIVED')} survived, "
-          f"{len(ends) - killed - ends.count('SURVIVED')} without an answer")  # fmt: skip
-    return int(killed < len(ends))
+            print(f"{end:14} {time.perf_counter() - began:5.1f} s  {fault.name:28} {where}", flush=True)
+        if not without_faults(chosen, copy):
+            return 1
+    times = {end: ends.count(end) for end in ("killed", "SURVIVED", "does not apply", "no answer")}
+    print(f"{len(ends)} faults: {', '.join(f'{n} {end}' for end, n in times.items())}")
+    return int(times["killed"] < len(ends))
 
 
 if __name__ == "__main__":
