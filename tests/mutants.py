@@ -26,6 +26,8 @@ ROOT = Path(__file__).parent.parent
 FAULTS = sorted((ROOT / "tests" / "faults").glob("*.toml"))
 LIMIT = 180
 """Seconds of one run, after which a fault is killed, too: without it the test takes a few."""
+ALL_TESTS = 1800
+"""Seconds of the tests of all faults, without one."""
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", "venv", "site", ".hypothesis", ".*_cache", "__pycache__")
 PASSED, FAILED = 0, 1
 NAMED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.M)
@@ -57,12 +59,12 @@ def places(source: Path, text: str) -> list[Path]:
     return [path for path in files for _ in range(path.read_bytes().decode().count(text))]
 
 
-def run(copy: Path, tests: list[str]) -> tuple[int, str]:
+def run(copy: Path, tests: list[str], limit: float = LIMIT) -> tuple[int, str]:
     """Return status and output of pytest on some tests in a copy; the status is that of a failure where time is up."""
     own = {"PYTHONPATH": str(copy / "src"), "CI": "1"}  # hypothesis draws the same examples each time
     given = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
     try:
-        done = subprocess.run(given, cwd=copy, env=os.environ | own, capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run(given, cwd=copy, env=os.environ | own, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
         return FAILED, TIME_IS_UP
     return done.returncode, done.stdout + done.stderr
@@ -99,7 +101,7 @@ def without_faults(chosen: list[Fault], copy: Path) -> bool:
     if status == PASSED and not home.stdout.decode().startswith(str(copy)):
         status, out = FAILED, f"divulge is taken from {home.stdout.decode()}"
     if status == PASSED:
-        status, out = run(copy, list(dict.fromkeys(test for fault in chosen for test in fault.tests())))
+        status, out = run(copy, list(dict.fromkeys(test for fault in chosen for test in fault.tests())), ALL_TESTS)
     if status != PASSED:
         print(out[-3000:], "\nThe tests do not pass without a fault.", sep="")
     return status == PASSED
