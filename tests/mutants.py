@@ -4,14 +4,15 @@
     python tests/mutants.py --only stats       those with this in their name
     python tests/mutants.py --list             names, and what each breaks
 
-The faults are in `mutants.toml`: name, what breaks, text, what stands there instead, test. A fault is put where its text
+The faults are in `faults/`: name, what breaks, text, what stands there instead, tests. A fault is put where its text
 stands in `src/divulge` (*.py and *.j2), which must be one place: code may move from file to file. This checkout is not
-touched; all runs are in a copy of it. The status is 1 where a fault survives, does not apply or has no test that passes
-without it.
+touched; all runs are in a copy of it. A fault is killed where pytest names a test that fails, and the tests pass without
+a fault before all runs and after them: a full disk fails everything. The status is 1 where a fault is not killed.
 """
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,15 +23,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
-FAULTS = Path(__file__).with_suffix(".toml")
+FAULTS = sorted((ROOT / "tests" / "faults").glob("*.toml"))
 LIMIT = 180
 """Seconds of one run, after which a fault is killed, too: without it the test takes a few."""
+ALL_TESTS = 1800
+"""Seconds of the tests of all faults, without one."""
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", "venv", "site", ".hypothesis", ".*_cache", "__pycache__")
 PASSED, FAILED = 0, 1
+NAMED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.M)
+TIME_IS_UP = "FAILED time is up"
 
 
 class Fault(NamedTuple):
-    """One entry of `mutants.toml`."""
+    """One entry of a file of faults."""
 
     name: str
     breaks: str
@@ -44,8 +49,8 @@ class Fault(NamedTuple):
 
 
 def faults() -> list[Fault]:
-    entries = tomllib.loads(FAULTS.read_text(encoding="utf-8"))
-    return [Fault(name, **entry) for name, entry in entries.items()]
+    found = [tomllib.loads(path.read_text(encoding="utf-8")) for path in FAULTS]
+    return [Fault(name, **entry) for entries in found for name, entry in entries.items()]
 
 
 def places(source: Path, text: str) -> list[Path]:
@@ -54,34 +59,38 @@ def places(source: Path, text: str) -> list[Path]:
     return [path for path in files for _ in range(path.read_bytes().decode().count(text))]
 
 
-def run(copy: Path, tests: list[str]) -> tuple[int, str]:
+def run(copy: Path, tests: list[str], limit: float = LIMIT) -> tuple[int, str]:
     """Return status and output of pytest on some tests in a copy; the status is that of a failure where time is up."""
     own = {"PYTHONPATH": str(copy / "src"), "CI": "1"}  # hypothesis draws the same examples each time
     given = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
     try:
-        done = subprocess.run(given, cwd=copy, env=os.environ | own, capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run(given, cwd=copy, env=os.environ | own, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
-        return FAILED, "time is up"
+        return FAILED, TIME_IS_UP
     return done.returncode, done.stdout + done.stderr
 
 
 def tried(fault: Fault, copy: Path) -> tuple[str, str]:
-    """Return how a fault ended, and the file it was in."""
+    """Return how a fault ended, and the file it was in and the test that failed."""
     source = copy / "src" / "divulge"
     found = places(source, fault.old)
     if len(found) != 1 or fault.old == fault.new:
-        return f"does not apply ({len(found)} places)", ""
+        return "does not apply", f"its text stands in {len(found)} places"
     (path,) = found
     whole, times = path.read_bytes(), path.stat()
     try:
         # its own time: Python takes compiled code of another version for this one if second and size are the same
         path.write_bytes(whole.decode().replace(fault.old, fault.new).encode())
-        status, _ = run(copy, fault.tests())
+        status, out = run(copy, fault.tests())
     finally:
         path.write_bytes(whole)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    ends = {PASSED: "SURVIVED", FAILED: "killed"}
-    return ends.get(status, f"no test ran (status {status})"), str(path.relative_to(source))
+    file, failed = str(path.relative_to(source)), NAMED.search(out)
+    if status == PASSED:
+        return "SURVIVED", f"{file}  [{fault.test}]"
+    if status != FAILED or not failed:
+        return "no answer", f"{file}  pytest ended with status {status} and names no test: {out.strip()[-200:]}"
+    return "killed", f"{file}  [{failed[1]}]"
 
 
 def without_faults(chosen: list[Fault], copy: Path) -> bool:
@@ -92,7 +101,7 @@ def without_faults(chosen: list[Fault], copy: Path) -> bool:
     if status == PASSED and not home.stdout.decode().startswith(str(copy)):
         status, out = FAILED, f"divulge is taken from {home.stdout.decode()}"
     if status == PASSED:
-        status, out = run(copy, list(dict.fromkeys(test for fault in chosen for test in fault.tests())))
+        status, out = run(copy, list(dict.fromkeys(test for fault in chosen for test in fault.tests())), ALL_TESTS)
     if status != PASSED:
         print(out[-3000:], "\nThe tests do not pass without a fault.", sep="")
     return status == PASSED
@@ -118,13 +127,14 @@ def main() -> int:
             return 1
         for fault in chosen:
             began = time.perf_counter()
-            end, file = tried(fault, copy)
+            end, where = tried(fault, copy)
             ends.append(end)
-            print(f"{end:10} {time.perf_counter() - began:5.1f} s  {fault.name:34} {file}  [{fault.test}]", flush=True)
-    killed = ends.count("killed")
-    print(f"{len(ends)} faults: {killed} killed, {ends.count('SURVIVED')} survived, "
-          f"{len(ends) - killed - ends.count('SURVIVED')} without an answer")  # fmt: skip
-    return int(killed < len(ends))
+            print(f"{end:14} {time.perf_counter() - began:5.1f} s  {fault.name:28} {where}", flush=True)
+        if not without_faults(chosen, copy):
+            return 1
+    times = {end: ends.count(end) for end in ("killed", "SURVIVED", "does not apply", "no answer")}
+    print(f"{len(ends)} faults: {', '.join(f'{n} {end}' for end, n in times.items())}")
+    return int(times["killed"] < len(ends))
 
 
 if __name__ == "__main__":

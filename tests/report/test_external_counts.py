@@ -322,6 +322,15 @@ def test_the_share_of_a_copy_that_would_show_is_withheld_and_with_it_the_score(b
     assert (made["context"], made["score"]) == ({SHOWN: None}, None)
 
 
+def test_notes_of_a_result_go_out_without_their_numbers(base):
+    notes = (
+        "k above 37 was left out: there are no more synthetic rows",
+        "37 guesses were left out because they fit more people than the weight allows",
+    )
+    made = msgspec.json.decode(shown(base, comparison(25, 60, 25, 60, notes=notes)))[0]
+    assert made["notes"] == ["k above … was left out: there are no more synthetic rows"]
+
+
 def test_columns_and_groups_do_not_add_up(base):
     # two column sets or subgroups, and a mean over two targets: the parts and what they sum up to
     tables = sized(base, 60, 60)
