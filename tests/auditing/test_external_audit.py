@@ -116,7 +116,7 @@ def test_documents_hold_no_name_seed_hash_command_or_person():
                         people=pl.DataFrame({"row": [1]}))  # fmt: skip
     outside = found.external()
     assert outside.people is None
-    for text in (outside.to_json(), outside.to_html(), outside.to_markdown(), outside.to_junit(), repr(outside)):
+    for text in (outside.to_json(), outside.to_html(), outside.to_markdown(), outside.to_junit(), str(outside)):
         for secret in ("salary", "Ann", HASH, "hunter2", "987654321", "4711", "people.parquet", "12.34", "123 "):
             assert secret not in text
         assert "column 2" in text
