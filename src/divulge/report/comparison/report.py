@@ -109,7 +109,7 @@ class ComparisonReport:
         return summary(self.comparison)
 
     def __repr__(self) -> str:
-        counts = Counter(c.verdict for c in self.comparison.candidates)
+        counts = Counter[str](c.verdict for c in self.comparison.candidates)
         told = ", ".join(f"{counts[v]} {v}" for v in ORDER if counts[v])
         return f"<ComparisonReport {len(self.comparison.candidates)} candidates: {told}>"
 
