@@ -4,6 +4,7 @@
 moves raises.
 """
 
+import textwrap
 from dataclasses import dataclass
 from html import escape
 
@@ -83,7 +84,7 @@ def figure(name, description, panels, caption):
         f'<g transform="translate({LEFT[k % 2]} {TOP + ROW_HEIGHT * (k // 2)})">{panel}</g>'
         for k, panel in enumerate(panels)
     )
-    return f"\n{picture(name, WIDTH, height, drawing, description)}\n\n{caption}\n"
+    return f"\n{picture(name, WIDTH, height, drawing, description)}\n\n{textwrap.fill(caption, 118)}\n"
 
 
 def boxplots(title, boxes, own):

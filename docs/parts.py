@@ -4,7 +4,18 @@ import itertools
 import textwrap
 from pathlib import Path
 
-__all__ = ["DOCS", "ROOT", "markdown_table", "picture", "saved", "say", "show_file", "show_table", "write"]
+__all__ = [
+    "DOCS",
+    "ROOT",
+    "first_column",
+    "markdown_table",
+    "picture",
+    "saved",
+    "say",
+    "show_file",
+    "show_table",
+    "write",
+]
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -64,3 +75,10 @@ def show_table(path, head):
 def say(sentence):
     """Print a sentence in lines of at most 118 characters."""
     print(textwrap.fill(sentence, 118, break_on_hyphens=False, break_long_words=False))
+
+
+def first_column(page, head):
+    """Return the names in code of the first column of a table of a page, to be held against the program."""
+    lines = (DOCS / page).read_text(encoding="utf-8").splitlines()
+    rows = itertools.takewhile(lambda line: line.startswith("|"), lines[lines.index(head) + 2 :])
+    return [row.split("`")[1] for row in rows]

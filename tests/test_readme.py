@@ -21,12 +21,18 @@ def test_every_option_in_the_readme_exists():
     from divulge.cli import cli
 
     known = {o for command in cli.commands.values() for p in command.params for o in p.opts}
-    wanted = set(re.findall(r"(?<!\S)`?(--[a-z-]+)", README)) - {"--holdout"}
-    assert wanted <= known
-    assert "--holdout" in known
+    wanted = set(re.findall(r"(?<!\S)`?(--[a-z][a-z-]+)", README)) | set(
+        re.findall(r"divulge [^`\n]*?(--[a-z-]+)", README)
+    )
+    assert wanted - {"--help"} <= known
+    assert {"--holdout", "--edition"} <= wanted
 
 
 def test_links_lead_somewhere():
     root = Path(__file__).parent.parent
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (root / target).exists(), target
+
+
+def test_it_is_read_in_one_sitting():
+    assert len(README.splitlines()) <= 150

@@ -85,6 +85,12 @@ def test_modal_guesses_of_the_papers_tables(real, synthetic, right):
     assert divulge.modal_guess(rows(real), rows(synthetic), **PAIR).real.hits == right
 
 
+@pytest.mark.parametrize("unseen", ["skip", "zero", "nearest"])
+def test_a_tie_among_the_commonest_targets_is_a_guess_among_them(unseen):
+    found = divulge.modal_guess(rows([[2, 1], [1, 1], [1, 1]]), rows([[3, 1], [3, 1], [1, 1]]), unseen=unseen, **PAIR)
+    assert found.real.hits == pytest.approx(3 / 2 + 3 / 3)  # two targets of K1 tie, and all three of K2
+
+
 def test_naming_the_commonest_value_beats_two_synthetic_tables():
     assert divulge.modal_guess(rows(O4), rows(S_A), **PAIR).baseline.rate == pytest.approx(467 / 900)
 

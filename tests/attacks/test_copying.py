@@ -141,6 +141,13 @@ def test_near_is_within_the_distance_of_the_nearest_stranger():
     assert "at most 0.015 (mean over columns, at most 1), the 1% quantile of the holdout" in found.notes[0]
 
 
+def test_the_radius_is_the_second_smallest_of_150_distances():
+    """1% of 150 is 1.5, and the quantile has at least that many distances at or below it."""
+    real, holdout = numbers(x=[0.0, 100]), numbers(x=np.arange(1, 151) / 5)
+    found = near_of(divulge.copies(real, numbers(x=[50.0]), holdout=holdout))
+    assert found.settings["radius"] == pytest.approx(2 / 5 / 100)
+
+
 def test_the_border_is_near_whatever_the_unit():
     """0.3 and 0.1 x 3 are 0.3 in no float: a distance at the border must not fall to either side by rounding."""
     real, holdout, synthetic = [0.0, 0.7, 5.0, 10.0], [0.4, 9.0], [1.1, 4.6]

@@ -202,6 +202,12 @@ def test_hits_are_those_of_plain_python(real, synthetic, holdout, within):
     assert found.risk.value == (None if q == 1 else pytest.approx(float((p - q) / (1 - q))))
 
 
+def test_a_difference_of_the_width_is_a_hit():
+    real, synthetic = (pl.DataFrame({"x": x}) for x in ([0.0, 30.0, 15.5], [1.0, 14.49]))
+    schema = Schema((Column("x", "numeric"),))
+    assert divulge.hitting_rate(real, synthetic, schema=schema).individual.real.tolist() == [1, 0, 0]
+
+
 @few
 @given(people, table, people)
 def test_adversarial_accuracy_is_that_of_plain_python(real, synthetic, holdout):

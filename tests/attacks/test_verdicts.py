@@ -9,10 +9,12 @@ from msgspec.structs import replace
 
 import divulge
 from divulge.attacks.checks import INFERENCE_ONLY, conclude, hold_back, in_doubt, judge, verdict_of
+from divulge.attacks.multiplicity import correct
 from divulge.case.case import build_case
 from divulge.core.result import Difference, Result, Risk
 from divulge.run.verdict import over_families
 from divulge.stats import Interval, Outcomes, compare
+from divulge.stats.pairing import lagged
 
 
 def interval(low, high):
@@ -204,3 +206,32 @@ def test_a_run_on_three_rows_prints():
     assert report.verdict == "cannot tell"
     assert "too few people or synthetic rows" in report.to_html()
     assert report.to_markdown() and report.external().to_html()
+
+
+def test_results_of_a_family_keep_their_numbers_in_any_order():
+    rng = np.random.default_rng(0)
+    real, synthetic, holdout = (
+        pl.DataFrame({c: rng.integers(0, k, 60).astype(str) for c, k in zip("kabc", (9, 2, 3, 5), strict=True)})
+        for _ in range(3)
+    )
+    synthetic = synthetic.with_columns(k=real["k"], a=real["a"])
+    case = build_case(real, synthetic, holdout)
+    alone = {
+        t: divulge.modal_guess(real, synthetic, holdout=holdout, keys=["k"], target=t, unseen="zero") for t in "abc"
+    }
+    found = [{r.target: r.p_adjusted for r in correct(case, [alone[t] for t in order])} for order in ("abc", "bca")]
+    assert found[0] == found[1]
+    assert len(set(found[0].values())) == 3
+
+
+def test_limits_of_paired_rows_hold_together():
+    rng = np.random.default_rng(1)
+    pairs = [[rng.integers(0, 5, 200) for _ in range(2)] for _ in range(2)]
+    alone = [lagged([a], [b], [1]) for a, b in pairs]
+    results = [
+        judge(Result(attack="copies", variant="linked", keys=(k,)), p, 0.95) for k, p in zip("ab", alone, strict=True)
+    ]
+    together = correct(build_case(pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"a": [1, 2]})), results)
+    for paired, result in zip(alone, together, strict=True):
+        assert result.risk.high_simultaneous == pytest.approx(paired.at(0.975)[1].high)
+        assert result.risk.high_simultaneous > result.risk.high

@@ -15,7 +15,7 @@ from divulge.auditing.model import Trained, audit_schema_text
 from divulge.auditing.report import AuditReport, read_audit
 from divulge.auditing.result import AuditResult, Epsilon, Findable, People, Run
 from divulge.auditing.rules import judge_audit, judge_audit_rule
-from divulge.auditing.verdict import verdict_of
+from divulge.auditing.verdict import too_many_failed, verdict_of
 from divulge.cli import cli
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -75,6 +75,25 @@ def test_markdown_and_terminal_say_the_same_and_are_harmless(report):
     for text in (report.to_markdown(), str(report)):
         assert "1 failed" in text and "excess found" in text and "\x1b" not in text
     assert "&lt;b&gt;\\|x" in report.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        (("none found", "cannot tell"), "cannot tell"),
+        (("none found", "excess found", "cannot tell"), "excess found"),
+        (("none found", "none found"), "none found"),
+        ((), "cannot tell"),
+    ],
+)
+def test_of_several_verdicts_the_gravest_is_that_of_the_audit(verdicts, expected):
+    found = [AuditResult(test="swapped_secrets", n=20, verdict=v) for v in verdicts]
+    assert verdict_of(found, Trained(planned=1, done=1, failed=0, left_out=0, seconds=1.0))[0] == expected
+
+
+@pytest.mark.parametrize(("done", "failed", "too_many"), [(8, 2, True), (9, 1, False), (0, 0, False)])
+def test_failed_trainings_are_counted_among_those_that_were_made(done, failed, too_many):
+    assert too_many_failed(Trained(planned=100, done=done, failed=failed, left_out=90, seconds=1.0)) == too_many
 
 
 def test_reasons_that_differ_in_numbers_are_one(report):

@@ -360,3 +360,23 @@ def test_what_is_made_of_all_rows_part_by_part_is_what_is_made_at_once(tmp_path,
             np.testing.assert_array_equal(one, other)
     assert np.array_equal(codes[1], case.codes("c")[1]) and len(np.unique(codes[2])) < 47
     assert list(tmp_path.iterdir()) == []
+
+
+def test_bins_are_those_of_people_whatever_the_synthetic_rows():
+    real, synthetic, holdout = tables()
+    far = synthetic.with_columns(pl.col("x") * 100 + 7)
+    one, other = (case_of((real, s, holdout)) for s in (synthetic, far))
+    assert one.n_codes("x") > 5
+    for which in (0, 2):
+        assert np.array_equal(one.codes("x")[which], other.codes("x")[which])
+
+
+def test_keys_in_another_order_are_one_table_of_counts():
+    case = case_of()
+    assert case.contingency(["town", "n"], ["x", "flat"]) is case.contingency(["n", "town"], ["flat", "x"])
+
+
+def test_each_step_of_a_run_draws_its_own_numbers():
+    case = case_of()
+    drawn = [case.rng(step).random() for step in ("copies", "copies", "membership")]
+    assert drawn[0] == drawn[1] != drawn[2]

@@ -139,6 +139,16 @@ def test_bad_input_is_told_in_a_sentence(divulge, files, words, told):
     assert err.strip().splitlines()[-1].startswith("divulge: ")
 
 
+def test_of_three_tables_the_last_is_the_holdout(divulge, files):
+    found = []
+    for i, given in enumerate((["s0.csv", "holdout.csv"], ["s0.csv", "--holdout", "holdout.csv"])):
+        options = ("--out", str(i), "--no-models", "--no-membership", "--no-fidelity", "--search", "off", "--quiet")
+        divulge("assess", "real.csv", *given, *options)
+        data = json.loads((files / str(i) / "assessment.json").read_text())
+        found.append({role: table["rows"] for role, table in data["tables"].items()})
+    assert found[0] == found[1] == {"real": 120, "synthetic": 60, "holdout": 120}
+
+
 def test_without_a_unit_there_are_no_leavers(divulge, files):
     code, _, err = divulge("changes", "real1.csv", "syn1.csv", "real2.csv", "syn2.csv")
     assert code == 2

@@ -26,6 +26,8 @@ def kinds(**columns):
         ([True, False] * 100, "boolean"),
         ([0.5 * i for i in range(N)], "numeric"),
         ([i % 7 for i in range(N)], "integer-coded"),
+        ([i % 20 for i in range(N)], "integer-coded"),
+        ([i % 21 for i in range(N)], "numeric"),
         ([i % 70 for i in range(N)], "numeric"),
         (list(range(N)), "identifier"),
         ([i * 37 % 9973 for i in range(N)], "numeric"),

@@ -25,7 +25,6 @@ from triples import CANARY, CANARY_NUMBER, COMMANDS, File, Triple, triple
 
 import divulge
 from divulge.attacks import CATALOGUE
-from divulge.attacks.registry import SHARED
 from divulge.core.errors import MOST, DivulgeError
 from divulge.report.report import Report
 from divulge.report.schema import fault
@@ -186,9 +185,7 @@ def _attacked(given: Triple, folder: Path) -> Outcome:
     settings = {
         n: v for n, v in offered.items() if n in own and (v is not None or own[n].default is inspect.Parameter.empty)
     }
-    shared = {
-        n: s[n] for n in ("unit", "ignore", "missing", "seed", "level") if n in SHARED or n in ("seed", "level", "unit")
-    }
+    shared = {n: s[n] for n in ("unit", "ignore", "missing", "seed", "level")}
     call = getattr(divulge, entry.name, None)
     if call is None:
         from divulge.case.case import build_case

@@ -10,6 +10,7 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from divulge.attacks import CATALOGUE
+from divulge.attacks.checks import SHOWN
 from divulge.attacks.entry import Count, Exact
 from divulge.core.result import TOWARDS, Baseline, Difference, Risk, Value
 from divulge.core.threat_model import Threat
@@ -314,6 +315,20 @@ def test_guesses_and_their_limits_have_five_values_behind_them(base):
         ((a,), shown(base, comparison(a, 100, 30, 100, attack="singling_out"), tables=tables)) for a in range(101)
     )
     assert min(smallest_sets(editions)) >= BASE
+
+
+def test_the_share_of_a_copy_that_would_show_is_withheld_and_with_it_the_score(base):
+    made = msgspec.json.decode(shown(base, comparison(25, 60, 25, 60, context={SHOWN: 0.37})))[0]
+    assert (made["context"], made["score"]) == ({SHOWN: None}, None)
+
+
+def test_notes_of_a_result_go_out_without_their_numbers(base):
+    notes = (
+        "k above 37 was left out: there are no more synthetic rows",
+        "37 guesses were left out because they fit more people than the weight allows",
+    )
+    made = msgspec.json.decode(shown(base, comparison(25, 60, 25, 60, notes=notes)))[0]
+    assert made["notes"] == ["k above … was left out: there are no more synthetic rows"]
 
 
 def test_columns_and_groups_do_not_add_up(base):

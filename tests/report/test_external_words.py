@@ -9,6 +9,7 @@ import pytest
 
 import divulge
 from divulge.case.case import build_case
+from divulge.case.preconditions import unlike_values
 from divulge.report.external.rounding import FEW
 from divulge.report.external.sentences import read_why
 
@@ -51,6 +52,45 @@ def test_a_kind_has_ten_numbers_of_distinct_values_behind_it(synthetic):
     assert min(map(len, found.values())) >= FEW
 
 
+NUMBERS = list(range(N))
+FEW_ODD = {
+    "a decimal": ([0, 1, 2] * 20, 1.5, [0, 1, 2] * 20), "a decimal as a text": (["0", "1", "2"] * 20, "1.5", ["0", "1"] * 30),
+    "a text among codes": (["0", "1", "2"] * 20, "odd", ["0", "1", "2"] * 20),
+    "a text that the synthetic column has": (["0", "1", "2"] * 20, "odd", ["0", "odd", "2"] * 20),
+    "a text among decimals": (["0.5", "1.5", "2.5"] * 20, "odd", ["0.5", "1.5"] * 30),
+    "texts among many numbers": ([str(n) for n in NUMBERS], "odd", [str(n) for n in NUMBERS]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("plain", "odd", "synthetic"), FEW_ODD.values(), ids=FEW_ODD)
+def test_a_kind_has_ten_numbers_of_people_with_an_odd_value_behind_it(plain, odd, synthetic):
+    columns = {k: pl.Series([odd] * k + plain[k:], strict=False) for k in range(N + 1)}
+    assert min(map(len, behind(columns, synthetic).values())) >= FEW
+
+
+def test_a_number_of_rows_has_ten_numbers_of_repeats_behind_it():
+    numbers = [*range(1000, 1200)]
+    columns = {k: numbers[k:] + [numbers[-1]] * k for k in range(100)}
+    found = behind(columns, numbers)
+    assert {kind for kind, _ in found} == {"identifier", "numeric"}
+    assert min(map(len, found.values())) >= FEW
+
+
+UNLIKE = {
+    "labels": ("b", ["a"] * 200, ["b"] * 150 + ["c"] * 50), "numbers": (900.5, [i / 2 for i in range(200)], [900.5] * 200),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("shared", "real", "synthetic"), UNLIKE.values(), ids=UNLIKE)
+def test_mostly_new_values_have_ten_numbers_of_people_who_share_one_behind_them(shared, real, synthetic):
+    found = defaultdict(list)
+    for k in range(40):
+        case = build_case(pl.DataFrame({"x": [shared] * k + real[k:]}), pl.DataFrame({"x": synthetic}))
+        found[str(unlike_values(case))[:9]].append(k)
+    assert len(found) == 2
+    assert min(map(len, found.values())) >= FEW
+
+
 KINDS = {
     "number": (lambda g: g.normal(size=N).round(2), None), "code": (lambda g: g.integers(0, 5, N), None),
     "label": (lambda g: g.choice(list("abc"), N), None), "mark": (lambda g: g.integers(100, 900, N).astype(str), "?"),
@@ -70,7 +110,8 @@ def people(seed):
     g = np.random.default_rng(seed)
     n = 200
     return {
-        "ill": ["no"] * n, "sex": g.choice(["f", "m"], n).tolist(), "area": g.integers(0, 6, n).tolist(),
+        "ill": ["no"] * n, "sex": g.choice(["f", "m"], n).tolist(), "area": g.integers(0, 6, n).astype(str).tolist(),
+        "number": g.permutation(n).tolist(),
         "wage": g.integers(1000, 9000, n).astype(str).tolist(), "x": g.normal(size=n).tolist(),
         "day": [f"2020-{m:02d}-{d:02d}" for m, d in zip(g.integers(1, 13, n), g.integers(1, 28, n), strict=True)],
     }  # fmt: skip
@@ -79,6 +120,8 @@ def people(seed):
 ONE = {
     "has another value": {"ill": "yes"}, "has no value": {"ill": None}, "lacks a number": {"x": None},
     "has an infinite number": {"x": float("inf")}, "has a text for missing": {"wage": "?"}, "has no date": {"day": "unknown"},
+    "has a text for a number": {"wage": "refused"}, "has a text for a code": {"area": "other"},
+    "has a decimal": {"area": "2.5"}, "writes a number otherwise": {"wage": "1,234"}, "writes a date otherwise": {"day": "1/13/20"},
 }  # fmt: skip
 
 

@@ -229,6 +229,14 @@ def test_the_page_shows_the_numbers_of_the_report(pages, keyed):
         assert number(r["risk"]["value"]) in text
 
 
+def test_members_stand_before_strangers_in_every_table(pages, searched):
+    cells = re.findall(r'data-l="members">(.*?)</td><td data-l="strangers">(.*?)</td>', pages["searched"].html)
+    shown = {tuple(cell.partition(" <")[0] for cell in both) for both in cells}
+    sides = [(r["real"], r["holdout"]) for r in searched.data["results"]]
+    assert shown <= {tuple(percent(side["rate"]) if side else "-" for side in both) for both in sides}
+    assert any(members != strangers for members, strangers in shown)
+
+
 def test_the_page_shows_counts_beside_rates(pages, keyed):
     r = next(r for r in keyed.data["results"] if r["attack"] == "copies")
     n = r["real"]["n"]

@@ -35,7 +35,7 @@ from divulge.core.threat_model import Attacker, Decision, Release, Threat
 from divulge.report.assembly import assembled
 from divulge.report.documents.html_charts import Rung, ladder
 from divulge.report.documents.markdown import escaped
-from divulge.report.model import Overall
+from divulge.report.model import Overall, Settings
 from divulge.report.report import Report
 from divulge.report.schema import assessment_schema
 from divulge.run.verdict import overall
@@ -118,16 +118,20 @@ def report(found, names=NAMES, strangers=True, threat=STATED, failed=(), failing
     return Report(
         assembled(
             version="0.0.0",
-            settings={
-                "seed": 3,
-                "level": 0.95,
-                "jobs": 1,
-                "acceptable": 0.05,
-                "search": "off",
-                "models": None,
-                "keys": None,
-            }
-            | {"targets": None, "subgroups": [], "unit": None, "ignore": [], "missing": 0},
+            settings=Settings(
+                seed=3,
+                level=0.95,
+                jobs=1,
+                acceptable=0.05,
+                search="off",
+                models=None,
+                keys=None,
+                targets=None,
+                subgroups=(),
+                unit=None,
+                ignore=(),
+                missing=0,
+            ),
             started="2026-11-21T00:00:00+00:00",
             seconds=1.0,
             tables={"holdout": None} | tables,

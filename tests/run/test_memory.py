@@ -158,7 +158,7 @@ def python_doors(real, synthetic, holdout):
 
 @pytest.mark.parametrize("door", ["membership", "several", "changes"])
 def test_python_refuses_scores_before_a_table_is_read(door, files, tables, tiny, monkeypatch):
-    for attack in ("attack", "changes_between"):
+    for attack in ("answer", "changes_between"):
         monkeypatch.setattr(f"divulge.run.membership.{attack}", refuse_reading)
     monkeypatch.setattr("divulge.tables.readers.read", refuse_reading)
     for given in (files, tables):

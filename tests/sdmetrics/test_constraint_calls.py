@@ -204,3 +204,14 @@ def test_a_long_chain_of_parents_has_its_root():
     above = rules.parent_rows_of(np.arange(1, n + 1), np.arange(n))
     assert rules.root_rows(above).tolist() == [0] * n
     assert all(b > a for a, b in pairwise(above[1:].tolist()))
+
+
+def test_dates_of_two_forms_are_compared_in_the_coarser_one():
+    """A day of January is not after January, whichever column has the days."""
+    forms = {"a": "%Y-%m-%d", "b": "%Y-%m"}
+    columns = {name: {"sdtype": "datetime", "datetime_format": form} for name, form in forms.items()}
+    days, months = ["2020-01-15", "2020-02-01"], ["2020-01", "2020-01"]
+    real, synthetic = pd.DataFrame({"a": days[:1], "b": months[:1]}), pd.DataFrame({"a": days, "b": months})
+    for low, high, score in (("a", "b", 1 / 2), ("b", "a", 1.0)):
+        order = rule("Inequality", low_column_name=low, high_column_name=high)
+        assert adherence(order, real, synthetic, {"tables": {"t": {"columns": columns}}}) == score

@@ -120,6 +120,14 @@ def test_ascents_of_every_order_have_the_stated_mean_and_variance():
     assert rates.var() == pytest.approx((n + 1) / 12) == (seen[0].spread * (n - 1)) ** 2
 
 
+def test_the_p_value_of_ascents_is_not_below_the_share_of_orders_with_as_many():
+    orders = [np.array(p) for p in permutations(range(6))]
+    ups = np.array([int((np.diff(p) > 0).sum()) for p in orders])
+    for up in (3, 4, 5):
+        found = ascents(orders[int(np.argmax(ups == up))], np.zeros(6, dtype=np.int64))
+        assert found.p_value >= (ups >= up).mean() - 1e-12
+
+
 def test_rows_of_different_groups_are_not_compared():
     places, groups = np.array([9, 1, 8, 2, 3, 7]), np.array([1, 0, 1, 0, 0, 1])
     found = ascents(places, groups)

@@ -212,6 +212,12 @@ def test_adjusted_p_values_agree_with_statsmodels(p):
     np.testing.assert_allclose(benjamini_hochberg(p), multipletests(p, method="fdr_bh")[1], **exact)
 
 
+def test_adjusted_p_values_by_hand():
+    """Holm: 3 x 0.01, 2 x 0.03, and 0.04 not below the one before; Benjamini and Hochberg: 3/2 x 0.03 not above 0.04."""
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert benjamini_hochberg([0.04, 0.01, 0.03]) == pytest.approx([0.04, 0.03, 0.04])
+
+
 @pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
 def test_tests_that_were_not_run_do_not_count(adjust):
     found = adjust([0.01, np.nan, 0.04, np.nan])

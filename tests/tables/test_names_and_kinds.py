@@ -9,7 +9,9 @@ import pytest
 import divulge
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.schema import column_names
+from divulge.tables.frames import table_of
 from divulge.tables.kinds import as_kind, kind_of
+from divulge.tables.matched_names import matched_names
 from divulge.tables.readers import columns_in
 
 PEOPLE = pl.DataFrame({"age": [30, 41, 30, 52] * 5, "job": list("abab") * 5, "ill": list("yynn") * 5})
@@ -45,6 +47,14 @@ def test_a_level_of_the_index_is_no_column():
         divulge.copies(indexed, indexed, unit="job")
     report = divulge.assess(indexed, indexed, keys=["age"], targets=["ill"], models=False)
     assert any("the index 'job' is no column, so that nothing compares it" in n for n in report.assessment.notes)
+
+
+def test_a_name_like_two_others_is_matched_with_neither():
+    named = {"one": ["Age", "job"], "two": ["Age", "AGE", "job"]}
+    for which, columns in named.items():
+        tables = [pl.DataFrame({c: [1] for c in names}) for names in (columns, ["age", "job"])]
+        _, synthetic = matched_names([table_of(t, role) for t, role in zip(tables, ("real", "synthetic"), strict=True)])
+        assert synthetic.columns == (("Age" if which == "one" else "age"), "job")
 
 
 def test_paths_are_tables(tmp_path):

@@ -11,6 +11,7 @@ from divulge.sdmetrics.reports import DiagnosticReport, QualityReport
 from divulge.tables.column_families import n_read
 from divulge.tables.frames import table_of
 from divulge.tables.pooled_columns import pool
+from divulge.tables.written_dates import DateTexts
 from divulge.tables.written_forms import form_of
 
 ROLES = ("real", "synthetic", "holdout")
@@ -127,6 +128,16 @@ def test_a_column_of_which_half_is_numbers_is_told():
     assert found.unread == "holds text of which 60 of 90 different values are numbers and the others are not"
     assert beside(["red", "blue", "7"]).unread == ""
     assert beside(["01234", "90210", "12345"]).unread == ""  # zeros in front mark codes
+
+
+def test_years_of_two_digits_are_those_of_strptime():
+    read = DateTexts(pl.Series(["31/12/68", "01/01/69"])).read("DD/MM/YY")
+    assert read.dt.year().to_list() == [2068, 1969]
+
+
+def test_an_offset_is_east_of_utc_where_it_has_a_plus():
+    read = DateTexts(pl.Series(["01.02.2020 10:00 -05:00", "01.02.2020 10:00 +02:30"])).read("DD.MM.YYYY")
+    assert read.dt.strftime("%H:%M").to_list() == ["15:00", "07:30"]
 
 
 def test_an_offset_in_one_table_and_none_in_another_is_told():

@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import textwrap
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -29,14 +28,15 @@ from divulge.attacks.entry import (
 )
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import COLLECTED, LEFT_OUT, READ, Case, build_case
+from divulge.case.door import public_function
 from divulge.case.preconditions import unlike_values, verbatim_strangers
 from divulge.core.errors import SettingError
 from divulge.core.result import Counts, Result
-from divulge.core.schema import Schema, column_names
-from divulge.tables.counting import COUNTING
+from divulge.core.schema import Schema
+from divulge.tables.counting import COUNTING, Engine
 from divulge.tables.stacking import LACKING, TOGETHER
 
-__all__ = ["CATALOGUE", "CODED", "EVERY", "MIXED", "SHARED", "attack", "is_about_tables", "made_alone", "worded"]
+__all__ = ["CATALOGUE", "CODED", "MIXED", "answer", "attack", "is_about_tables", "made_alone", "worded"]
 
 CATALOGUE: dict[str, Attack] = {}
 CODED = (
@@ -50,20 +50,7 @@ MIXED = (
     "columns are left out unless named."
 )
 """`Words.data` of attacks that measure distances."""
-SHARED = {"keys": "Columns that the attacker knows.", "target": "Column that the attacker wants to learn."}
-"""Settings with the same meaning in every attack that does not describe them itself."""
-EVERY = (
-    "Every attack also takes `holdout` (people of the same population that the synthesizer never saw), `schema`, "
-    "`unit` (the column of the person or household), `missing` (texts that stand for missing), `seed`, `level` (of the "
-    'interval) and `engine` ("duckdb", "polars" and "spark" count tables where they are, for attacks that need counts '
-    "alone). "
-    "`synthetic` may be a list of several tables of one training set, which are attacked together."
-)
 _NOTHING: Mapping[str, Any] = {}
-
-_TABLES = inspect.signature(
-    lambda real, synthetic, holdout=None, *, schema=None, unit=None, missing=(), seed=0, level=0.95, engine="auto": None
-)
 
 
 def attack(
@@ -93,7 +80,7 @@ def attack(
     """Enter a function into the catalogue and return the public function that builds the case for it.
 
     The decorated function takes a `Case` and its own keyword settings. The public function takes the tables instead,
-    and also `holdout`, `schema`, `unit`, `missing`, `seed` and `level`; `public.run` is the decorated function, timed.
+    and also what `answer` takes; `public.run` is the decorated function, timed.
     The arguments become the fields of `Attack`, which documents them. Runs, reports and editions know an attack only
     by this entry.
     """
@@ -106,7 +93,7 @@ def attack(
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry
-        return _public(entry)
+        return public_function(entry, answer)
 
     return enter
 
@@ -132,45 +119,57 @@ def worded(result: Result, entry: Attack) -> Result:
     return replace(result, counts=entry.counts, hit=hit, measured=measured)
 
 
-def _public(entry: Attack) -> Any:
-    """Return the public function, which makes the attack on tables."""
-    own = inspect.signature(entry.run)
+def answer(
+    entry: Attack,
+    settings: dict[str, Any],
+    real: Any,
+    synthetic: Any,
+    holdout: Any = None,
+    *,
+    schema: Schema | None = None,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    seed: int = 0,
+    level: float = 0.95,
+    engine: Engine = "auto",
+) -> Result | Results:
+    """Return the results of an attack on tables.
 
-    @functools.wraps(entry.run)
-    def public(
-        real: Any,
-        synthetic: Any,
-        holdout: Any = None,
-        *,
-        schema: Schema | None = None,
-        unit: str | None = None,
-        missing: Sequence[str] = (),
-        seed: int = 0,
-        level: float = 0.95,
-        engine: str = "auto",
-        **settings: Any,
-    ) -> Result | Results:
-        own.bind(None, **settings)  # an unknown setting fails before the tables are read
-        settings |= {name: _names(name, given) for name, given in settings.items() if name in _NAMES}
-        asked = _asked(own, settings)
-        case = build_case(
-            real, synthetic, holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level, engine=engine,
-            asked=asked,
-        )  # fmt: skip
-        if counting := engine if engine in COUNTING else case.engine:
-            _gather(case, entry, settings, counting)
-        elif entry.plan.in_memory:
-            case = case.collected("this attack needs every row")
-        return made_alone(entry, case, settings, asked)
-
-    extra = [p for n, p in own.parameters.items() if n != "case"]
-    shared = list(_TABLES.parameters.values())
-    # Python 3.13 takes the indentation out of docstrings, earlier ones leave it
-    doc = inspect.cleandoc(entry.run.__doc__ or "") + _COMMON.format(every=_EVERY_LINES, reference=entry.reference)
-    public.__signature__ = _TABLES.replace(parameters=[*shared[:3], *extra, *shared[3:]])  # type: ignore[attr-defined] # functions take attributes
-    public.run = entry.run  # type: ignore[attr-defined] # functions take attributes
-    public.__doc__ = doc
-    return public
+    Parameters
+    ----------
+    real
+        The training data of the synthesizer: a frame, or the path of a file.
+    synthetic
+        The synthetic table; also a list of several tables of one training set, which are attacked together.
+    holdout
+        People of the same population that the synthesizer never saw. None leaves the comparison out.
+    schema
+        Kinds of columns that are not to be inferred.
+    unit
+        Column of the person or household, where it has several rows.
+    ignore
+        Columns that are left out.
+    missing
+        Texts that stand for missing.
+    seed
+        Of everything that is drawn at random.
+    level
+        Of the intervals.
+    engine
+        Where tables are counted: "memory", or where they are, by "duckdb", "polars" or "spark", for attacks that need
+        counts alone. "auto" leaves tables of DuckDB and Spark where they are.
+    """
+    asked = _asked(inspect.signature(entry.run), settings)
+    case = build_case(
+        real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level,
+        engine=engine, asked=asked,
+    )  # fmt: skip
+    if counting := engine if engine in COUNTING else case.engine:
+        _gather(case, entry, settings, counting)
+    elif entry.plan.in_memory:
+        case = case.collected("this attack needs every row")
+    return made_alone(entry, case, settings, asked)
 
 
 def made_alone(
@@ -227,15 +226,6 @@ def is_about_tables(note: str) -> bool:
     return note.startswith(COLLECTED) or any(part in note for part in _TOLD)
 
 
-def _names(setting: str, given: Any) -> Any:
-    """Return the columns that a setting names as texts; None is left to the attack."""
-    if given is None:
-        return given
-    names = column_names(setting, given)
-    one = setting == "target" and (isinstance(given, str) or not isinstance(given, Iterable))
-    return names[0] if one else names
-
-
 def _asked(own: inspect.Signature, settings: Mapping[str, Any]) -> list[str] | None:
     """Return the columns that a call names, where it names its keys and its target; None: it may need any column."""
     named = [settings.get(name) for name in _NAMES if name in own.parameters]
@@ -243,14 +233,3 @@ def _asked(own: inspect.Signature, settings: Mapping[str, Any]) -> list[str] | N
     if "keys" not in own.parameters or "columns" in own.parameters or any(given is None for given in needed):
         return None
     return [c for given in named if given is not None for c in ([given] if isinstance(given, str) else given)]
-
-
-_EVERY_LINES = textwrap.fill(EVERY, 116)
-_COMMON = """
-
-{every}
-
-References
-----------
-{reference}
-"""

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.core.schema import Facts
+from divulge.core.schema import FEW_PEOPLE, Facts
+from divulge.tables.outlines import MANY
 from divulge.tables.pooled_columns import PooledColumn
 
 __all__ = ["facts_of"]
@@ -19,7 +20,11 @@ def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | No
     """Return the facts of one column in one table, from its levels and their counts; `numbers` are of all levels."""
     counts = pooled.counts[which]
     used = counts[1:] > 0
-    numbers = (pooled.numbers() if numbers is None else numbers)[used]
+    numbers = pooled.numbers() if numbers is None else numbers
+    integer = pooled.integer
+    if pooled.family in ("number", "text") and len(numbers) <= MANY:  # of more values an outline does not count them
+        integer = integer or _is_whole_but_for_few(pooled, numbers)
+    numbers = numbers[used]
     finite = numbers[np.isfinite(numbers)]
     n_distinct = int(used.sum())
     length, spaces = 0.0, False
@@ -30,15 +35,17 @@ def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | No
         length = float((n_chars.to_numpy() * weight).sum() / weight.sum())
         spaces = bool(spaced.any())
     is_number = ~np.isnan(numbers)
+    n_read, n_unread = (int(counts[1:][used][w].sum()) for w in (is_number, ~is_number))
     return Facts(
         name=pooled.name,
         family=pooled.family,
-        integer=pooled.integer,
+        integer=integer,
         n_rows=int(counts.sum()),
         n_missing=int(counts[0]),
         n_distinct=n_distinct,
         number_share=float(is_number.mean()) if n_distinct else 0.0,
         n_not_numbers=int((~is_number).sum()),
+        are_numbers=n_distinct > 0 and (not n_unread or n_unread < FEW_PEOPLE <= n_read),
         mean_length=length,
         has_spaces=spaces,
         span=float(finite.max()) - float(finite.min()) if len(finite) else float("nan"),
@@ -46,3 +53,15 @@ def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | No
         question=pooled.settled.question,
         n_commonest=int(counts.max(initial=0)),
     )
+
+
+def _is_whole_but_for_few(pooled: PooledColumn, numbers: NDArray[np.float64]) -> bool:
+    """Return whether all numbers are whole but those of fewer than ten people, beside ten with a whole one.
+
+    So that the kind tells nobody whether a single person has a decimal.
+    """
+    whole = np.isfinite(numbers) & (numbers == np.round(numbers))
+    odd = ~whole & ~np.isnan(numbers)
+    n_whole, n_odd = (sum(int(c[1:][w].sum()) for c in (*pooled.counts[:1], *pooled.counts[2:])) for w in (whole, odd))
+    synthetic = sum(int(c[1:][odd].sum()) for c in pooled.counts[1:2])
+    return bool(whole.any()) and not synthetic and (not n_odd or n_odd < FEW_PEOPLE <= n_whole)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from logging import ERROR
@@ -105,7 +104,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
     from divulge.report.external.edition import checked_reveal
     from divulge.run.assess import assess_with
     from divulge.run.checkpoints import can_keep, discard
-    from divulge.run.options import Attacker, Reading, RunOptions
+    from divulge.run.options import Attacker, Reading, RunOptions, n_jobs
     from divulge.tables.readers import read_schema
 
     external, reveal = options["edition"] == "external", options["reveal"]
@@ -127,7 +126,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
             Attacker(options["keys"] or None, options["targets"] or None, options.get("subgroups", ())),
             Reading(schema, options["unit"], options["ignore"], options["missing"]),
             RunOptions(
-                jobs=options["jobs"] or os.cpu_count() or 1,
+                jobs=n_jobs(options["jobs"]),
                 reveal=() if external else reveal,
                 keep=keep,
                 **{name: options[name] for name in _PASSED_ON},

@@ -140,7 +140,7 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
         report = run(
             people[0], tables, holdout=people[1], keys=options["keys"] or None, targets=options["targets"] or None,
             schema=schema, unit=options["unit"], ignore=options["ignore"], missing=missing,
-            utility=options["utility"], jobs=options["jobs"] or os.cpu_count() or 1,
+            utility=options["utility"], jobs=options["jobs"],
             **asked | ({} if elsewhere else {"beyond_memory": True}),
             progress=progress, before=say_nothing if options["quiet"] else say,
         )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -56,7 +55,7 @@ def plan(real: str, synthetic: Sequence[str], together: bool, holdout: str | Non
     json_file, schema_file = options.pop("json_file"), options.pop("schema_file")
     passed = options | {
         "keys": options["keys"] or None, "targets": options["targets"] or None,
-        "schema": read_schema(schema_file) if schema_file else None, "jobs": options["jobs"] or os.cpu_count() or 1,
+        "schema": read_schema(schema_file) if schema_file else None, "jobs": options["jobs"],
     }  # fmt: skip
     told = planned(real, list(synthetic) if together else synthetic[0], holdout=holdout, **passed)
     if json_file:

@@ -96,6 +96,8 @@ class Facts:
     """Share of the distinct values of a text column that read as numbers."""
     n_not_numbers: int
     """Distinct values of a text column that do not read as numbers."""
+    are_numbers: bool = field(default=False, compare=False, kw_only=True)
+    """Nobody, or fewer than ten people, have a value that does not read as a number."""
     mean_length: float
     """Characters per value of a text column."""
     has_spaces: bool
@@ -110,8 +112,8 @@ class Facts:
 
     @property
     def all_differ(self) -> bool:
-        """Every row has a value of its own."""
-        return self.n_distinct == self.n_rows - self.n_missing and self.n_distinct > 1
+        """Every row has a value of its own, but for fewer than ten people and for 5%."""
+        return self.n_distinct > max(1, (n := self.n_rows - self.n_missing) - FEW_PEOPLE, 0.95 * n)
 
 
 def infer(facts: Facts) -> Column:
@@ -153,26 +155,25 @@ def _kind_of_number(f: Facts) -> tuple[Kind, str]:
         return "numeric", f"numbers with decimals, {f.n_distinct} distinct"
     large_enough = f.n_rows - f.n_missing >= 50
     if f.all_differ and large_enough and _ID_NAME.search(f.name):
-        return "identifier", f"{f.n_distinct} whole numbers that all differ, under the name of an identifier"
+        return "identifier", f"{f.n_distinct} whole numbers that differ, under the name of an identifier"
     if f.all_differ and large_enough and f.span < 1.05 * f.n_distinct:
-        return "identifier", f"{f.n_distinct} whole numbers that all differ and leave hardly a gap: a row number"
+        return "identifier", f"{f.n_distinct} whole numbers that differ and leave hardly a gap: a row number"
     if f.n_distinct <= FEW:
         return "integer-coded", f"whole numbers with {f.n_distinct} distinct values, at most {FEW}: codes"
     if f.all_differ and large_enough:
-        return "numeric", f"{f.n_distinct} whole numbers that all differ (set kind to identifier if they name a row)"
+        return "numeric", f"{f.n_distinct} whole numbers that differ (set kind to identifier if they name a row)"
     return "numeric", f"whole numbers with {f.n_distinct} distinct values, more than {FEW}"
 
 
 def _kind_of_text(f: Facts) -> tuple[Kind, str]:
     present = f.n_rows - f.n_missing
     share = f.n_distinct / present
-    if f.number_share == 1:  # whole numbers too long for any type of numbers
-        return _kind_of_number(replace(f, integer=True))
+    beside = f"beside other values ({f.n_not_numbers}), which stay categories (--missing makes them missing)"
+    if f.are_numbers:  # too long for any type of numbers, or not all of them
+        kind, why = _kind_of_number(f)
+        return kind, f"{why}; {beside}" if f.n_not_numbers else why
     if f.number_share >= 0.8 and f.n_distinct > FEW:
-        return "numeric", (
-            f"numbers beside other values ({f.n_not_numbers}), which stay categories of their own "
-            "(--missing turns codes into missing)"
-        )
+        return "numeric", f"numbers {beside}"
     if present >= 20 and share > 0.95:
         if f.has_spaces and f.mean_length > 40:
             return "text", f"{f.n_distinct} texts of {f.mean_length:.0f} characters on average, nearly all different"

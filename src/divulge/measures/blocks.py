@@ -22,6 +22,7 @@ __all__ = [
     "Dealt",
     "Together",
     "coded",
+    "coded_columns",
     "column_counts",
     "columns_left_out",
     "compared_columns",
@@ -86,6 +87,11 @@ def compared_columns(case: Case) -> tuple[str, ...]:
     roles = {*case.schema.with_role("unit"), *case.schema.with_role("ignore")}
     constant = [c for c in case.schema.names("constant") if c not in roles and int(case.encoded.occurs(c).sum()) > 1]
     return tuple(sorted({*(c for c in case.columns if c in usable), *constant}))
+
+
+def coded_columns(case: Case, groups: Sequence[str]) -> list[str]:
+    """Return the columns of whose rows counted measures need the codes, those of `groups` among them."""
+    return sorted({*(compared_columns(case) or case.columns), *groups})
 
 
 def columns_left_out(case: Case) -> tuple[tuple[str, str], ...]:

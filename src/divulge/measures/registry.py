@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import functools
 import inspect
-import textwrap
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from divulge.case.case import COLLECTED, LEFT_OUT, READ, Case, build_case
+from divulge.case.door import public_function
 from divulge.core.errors import SettingError
 from divulge.core.process_wide import one_thread
-from divulge.core.schema import Schema, check_columns, column_names
+from divulge.core.schema import Schema, check_columns
+from divulge.measures.blocks import coded_columns
 from divulge.measures.entry import Better, Family, Measure, MeasureWords, Run, Seconds
 from divulge.measures.result import FidelityResult
+from divulge.tables.counting import COUNTING, Engine
 
 __all__ = ["GROUP", "REGISTRY", "checked_tolerance", "measure", "run_measure", "timed"]
 
@@ -24,19 +26,8 @@ REGISTRY: dict[str, Measure] = {}
 """The measures in the order in which a run makes them."""
 GROUP = "divulge.measures"
 """Entry points of other packages in this group are imported before a run, and register their measures."""
-EVERY = (
-    "Every measure also takes `holdout` (people of the same population that the synthesizer never saw), `schema`, "
-    "`unit` (the column of the person or household), `ignore`, `missing` (texts that stand for missing), `seed` and "
-    "`level` (of the interval)."
-)
 SHARED = ("tolerance", "targets", "groups")
 """Settings that a run passes to each measure that takes them."""
-
-_TABLES = inspect.signature(
-    lambda real, synthetic, holdout=None, *, schema=None, unit=None, ignore=(), missing=(), seed=0, level=0.95: None
-)
-_COLUMNS = ("targets", "groups", "columns")
-_ONE = ("target",)
 
 
 def measure(
@@ -57,9 +48,8 @@ def measure(
     """Enter a function into the registry and return the public function that builds the case for it.
 
     The decorated function takes a `Case` and its own keyword settings, and returns a tuple of `FidelityResult`. The
-    public function takes the tables instead, and also `holdout`, `schema`, `unit`, `ignore`, `missing`, `seed` and
-    `level`; `public.run` is the decorated function, timed. The arguments become the fields of `Measure`, which
-    documents them.
+    public function takes the tables instead, and also what `_answer` takes; `public.run` is the decorated function,
+    timed. The arguments become the fields of `Measure`, which documents them.
     """
 
     def enter(function: Run) -> Any:
@@ -68,7 +58,7 @@ def measure(
             custodian_only, holdout, models, share, seconds,
         )  # fmt: skip
         REGISTRY[entry.name] = entry
-        return _public(entry)
+        return public_function(entry, _answer)
 
     return enter
 
@@ -118,60 +108,63 @@ def timed(function: Run) -> Run:
     return run
 
 
-def _public(entry: Measure) -> Any:
-    """Return the public function, which measures tables."""
-    own = inspect.signature(entry.run)
+def _answer(
+    entry: Measure,
+    settings: dict[str, Any],
+    real: Any,
+    synthetic: Any,
+    holdout: Any = None,
+    *,
+    schema: Schema | None = None,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    seed: int = 0,
+    level: float = 0.95,
+    engine: Engine = "auto",
+) -> tuple[FidelityResult, ...]:
+    """Return the results of a measure on tables.
 
-    @functools.wraps(entry.run)
-    def public(
-        real: Any,
-        synthetic: Any,
-        holdout: Any = None,
-        *,
-        schema: Schema | None = None,
-        unit: str | None = None,
-        ignore: Sequence[str] = (),
-        missing: Sequence[str] = (),
-        seed: int = 0,
-        level: float = 0.95,
-        **settings: Any,
-    ) -> tuple[FidelityResult, ...]:
-        own.bind(None, **settings)  # an unknown setting fails before the tables are read
-        settings = {name: _named(name, given) for name, given in settings.items()}
-        case = build_case(
-            real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level
-        ).collected("this measure needs every row")
-        for name in (n for n in (*_COLUMNS, *_ONE) if settings.get(n) is not None):
-            check_columns(name, [settings[name]] if name in _ONE else settings[name], case.columns)
-        notes = tuple(n for n in case.notes if LEFT_OUT in n or n.startswith((COLLECTED, READ)))
-        found = run_measure(entry, case, settings)
-        return tuple(replace(r, notes=(*r.notes, *(() if i else notes))) for i, r in enumerate(found))
-
-    extra = [p for n, p in own.parameters.items() if n != "case"]
-    shared = list(_TABLES.parameters.values())
-    # Python 3.13 takes the indentation out of docstrings, earlier ones leave it
-    doc = inspect.cleandoc(entry.run.__doc__ or "") + _COMMON.format(every=_EVERY_LINES, reference=entry.reference)
-    public.__signature__ = _TABLES.replace(parameters=[*shared[:3], *extra, *shared[3:]])  # type: ignore[attr-defined] # functions take attributes
-    public.run = entry.run  # type: ignore[attr-defined] # functions take attributes
-    public.__doc__ = doc
-    return public
-
-
-def _named(setting: str, given: Any) -> Any:
-    """Return the columns that a setting names as texts; None and other settings as they are."""
-    if given is None or setting not in (*_COLUMNS, *_ONE):
-        return given
-    names = column_names(setting, given)
-    one = setting in _ONE and (isinstance(given, str) or not isinstance(given, Iterable))
-    return names[0] if one else names
-
-
-_EVERY_LINES = textwrap.fill(EVERY, 116)
-_COMMON = """
-
-{every}
-
-References
-----------
-{reference}
-"""
+    Parameters
+    ----------
+    real
+        The training data of the synthesizer: a frame, or the path of a file.
+    synthetic
+        The synthetic table.
+    holdout
+        People of the same population that the synthesizer never saw. None leaves what needs them out.
+    schema
+        Kinds of columns that are not to be inferred.
+    unit
+        Column of the person or household, where it has several rows.
+    ignore
+        Columns that are left out.
+    missing
+        Texts that stand for missing.
+    seed
+        Of everything that is drawn at random.
+    level
+        Of the intervals.
+    engine
+        Where tables are counted: "memory", or where they are, by "duckdb", "polars" or "spark", for measures that fit
+        no model; codes of their rows come into memory. "auto" reads the tables.
+    """
+    if engine in COUNTING and entry.models:
+        raise SettingError(
+            f"engine: {entry.name} needs every row, and {engine} counts rows where they are. hint: engine='memory' "
+            "reads them."
+        )
+    case = build_case(
+        real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level,
+        engine=engine,
+    )  # fmt: skip
+    if engine not in COUNTING:
+        case = case.collected("this measure needs every row")
+    for name in ("targets", "groups", "columns", "target"):
+        if (given := settings.get(name)) is not None:
+            check_columns(name, [given] if name == "target" else given, case.columns)
+    if engine in COUNTING:
+        case = case.with_codes(coded_columns(case, settings.get("groups") or ()))
+    notes = tuple(n for n in case.notes if LEFT_OUT in n or n.startswith((COLLECTED, READ)))
+    found = run_measure(entry, case, settings)
+    return tuple(replace(r, notes=(*r.notes, *(() if i else notes))) for i, r in enumerate(found))

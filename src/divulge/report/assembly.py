@@ -28,7 +28,7 @@ __all__ = ["assembled"]
 def assembled(
     *,
     version: str,
-    settings: Mapping[str, Any],
+    settings: model.Settings,
     started: str,
     seconds: float,
     tables: Mapping[str, Any],
@@ -60,7 +60,7 @@ def assembled(
         command="",
         edition="custodian",
         revealed=tuple(revealed),
-        settings=_typed(settings, model.Settings),
+        settings=settings,
         sampling=sampling,
         started=started,
         seconds=seconds,

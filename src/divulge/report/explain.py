@@ -17,7 +17,7 @@ from typing import Any
 
 from divulge.attacks import CATALOGUE
 from divulge.attacks.entry import Attack
-from divulge.attacks.registry import EVERY, SHARED
+from divulge.case.door import SHARED
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.report.documents.terminal import clean
 
@@ -35,6 +35,13 @@ PARTS = {
     "settings": "Settings",
 }
 """The parts of an explanation in their order, with their headings."""
+_EVERY = (
+    "Every attack also takes `holdout` (people of the same population that the synthesizer never saw), `schema`, "
+    "`unit` (the column of the person or household), `ignore`, `missing` (texts that stand for missing), `seed`, "
+    '`level` (of the interval) and `engine` ("duckdb", "polars" and "spark" count tables where they are, for attacks '
+    "that need counts alone). "
+    "`synthetic` may be a list of several tables of one training set, which are attacked together."
+)
 _WIDTH = 100
 _COLUMN = 80  # characters of code that a page shows without scrolling
 _NEAR = 5
@@ -213,7 +220,7 @@ def _lines(entry: Attack, part: str) -> Iterator[str]:
     elif part == "settings":
         for s in settings_of(entry):
             yield filled(f"{s.name} ({_default(s)}): {s.says}", "  ", "    ")
-        yield filled(EVERY.replace("`", ""))
+        yield filled(_EVERY.replace("`", ""))
     elif part == "reference":
         yield filled(entry.reference)
     else:
@@ -277,7 +284,7 @@ def _blocks(entry: Attack, part: str) -> Iterator[str]:
         yield _fenced("pycon", _session(_executed(entry)))
     elif part == "settings":
         yield "\n".join(f"- `{s.name}` ({_escaped(_default(s))}): {_escaped(s.says)}" for s in settings_of(entry))
-        yield _escaped(EVERY)
+        yield _escaped(_EVERY)
     elif part == "reference":
         yield _escaped(entry.reference)
     else:

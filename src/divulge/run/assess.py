@@ -42,7 +42,7 @@ from divulge.run.drawn_rows import fidelity_case
 from divulge.run.expected_cost import work_of
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
 from divulge.run.fitting import TOO_LARGE, fitting, here, memory_told
-from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, stated
+from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, n_jobs, stated
 from divulge.run.parts import Found, measured_utility, tables_in_report
 from divulge.run.people import people_of_run
 from divulge.run.plan import Plan, plan_of, without_models
@@ -56,6 +56,7 @@ from divulge.run.runner import Finished, Runner, RunOutcome, heed_interrupts, ru
 from divulge.run.scope import not_compared
 from divulge.run.verdict import Scope, beside_a_hole, n_families, over_families, overall
 from divulge.run.watch import Progress, Watch
+from divulge.tables.counting import Engine
 from divulge.tables.kinds import kind_of
 from divulge.tables.readers import opened
 
@@ -88,7 +89,7 @@ def assess(
     positive_control: float | None = None,
     seed: int = 0,
     level: float = 0.95,
-    jobs: int = 2,
+    jobs: int | None = None,
     progress: Progress = lambda what, done, total: None,
     reveal: Sequence[str] = (),
     budget: float | None = None,
@@ -96,7 +97,7 @@ def assess(
     keep: str | Path | None = None,
     resume: bool = False,
     beyond_memory: bool = False,
-    engine: str = "auto",
+    engine: Engine = "auto",
     spill: str | Path | None = None,
     finished: Callable[[Finished], None] = lambda done: None,
     before: Callable[[str], None] = lambda told: None,
@@ -146,8 +147,8 @@ def assess(
         Share of the synthetic rows, in (0, 0.5], that are replaced by copies of real people in three further runs. The
         report says whether the attacks find the copies. Needs a holdout. None leaves the control out.
     seed, level, jobs
-        Seed of the random steps; level of the intervals; tests that are made side by side, at most (no result depends
-        on it).
+        Seed of the random steps; level of the intervals; tests that are made side by side, at most: one a processor
+        where it is None. No result depends on it.
     reveal
         "values" names subgroups by their values, which are data; the top of the report says so. Otherwise subgroups are
         numbered.
@@ -203,7 +204,7 @@ def assess(
     """
     options = RunOptions(
         search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
-        jobs, listed("reveal", reveal), budget, people, keep, resume, beyond_memory, engine, spill,
+        n_jobs(jobs), listed("reveal", reveal), budget, people, keep, resume, beyond_memory, engine, spill,
         tolerance,
     )  # fmt: skip
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
@@ -295,6 +296,9 @@ class _Assessing:
             gather(case, plan, options)
         self.options = options
         told = self._told(case, plan)
+        sampling = people_of_run(case, options.sample).sampling(_n_compared(plan))
+        everybody = sampling is None and named in (None, "all")
+        settings = stated(self.attacker, self.reading, options, case.unit, everybody=everybody)  # fails before the run
         store = store_of(case, self.attacker, self.reading, options)
         watch.time = time_left_of(case, plan, options, clock)
         runner = Runner(
@@ -303,11 +307,9 @@ class _Assessing:
         found = self._kept(case, plan, runner, failing)
         self.made(case, options)
         late = notes_on_time(found.left_out, options.budget)
-        sampling = people_of_run(case, options.sample).sampling(_n_compared(plan))
-        everybody = sampling is None and named in (None, "all")
         assessment = assembled(
             version=__version__,
-            settings=stated(self.attacker, self.reading, options, case.unit, everybody=everybody),
+            settings=settings,
             started=stated_moment(started),
             seconds=stated_seconds(clock.seconds),
             tables=tables_in_report(case),

@@ -42,10 +42,11 @@ from divulge.run.compared_tables import Candidate, listed_candidates, same_colum
 from divulge.run.counted import COUNTED, EXACT_ALONE, NO_UTILITY, counts_elsewhere
 from divulge.run.drawn_rows import drawn_in_words
 from divulge.run.fitting import check_comparison, here, memory_told
-from divulge.run.options import Attacker, Reading, RunOptions, attacker_of, listed, stated
+from divulge.run.options import Attacker, Reading, RunOptions, attacker_of, listed, n_jobs, stated
 from divulge.run.pareto import MEASURE, Standing, candidate_fidelity, front_of
 from divulge.run.two_by_two import paired_distances, two_by_two
 from divulge.stats.rank_intervals import Ranking
+from divulge.tables.counting import Engine
 from divulge.tables.readers import opened
 
 __all__ = ["compare"]
@@ -72,10 +73,10 @@ def compare(
     membership: bool = True,
     seed: int = 0,
     level: float = 0.95,
-    jobs: int = 2,
+    jobs: int | None = None,
     people: int | str | None = None,
     beyond_memory: bool = False,
-    engine: str = "auto",
+    engine: Engine = "auto",
     spill: str | Path | None = None,
     progress: Progress = lambda what, done, total: None,
     before: Callable[[str], None] = lambda told: None,
@@ -155,7 +156,7 @@ def compare(
     reading, attacker = Reading(schema, unit, column_names("ignore", ignore), missing), attacker_of(keys, targets)
     options = RunOptions(
         models=False, membership=membership, fidelity=fidelity, acceptable=acceptable, seed=seed, level=level,
-        jobs=jobs, people=people, beyond_memory=beyond_memory, engine=engine, spill=spill,
+        jobs=n_jobs(jobs), people=people, beyond_memory=beyond_memory, engine=engine, spill=spill,
     )  # fmt: skip
     check_ranking(options)
     run, tables, notes = _prepared(real, given, holdout, attacker, reading, options, utility)
@@ -235,7 +236,7 @@ def _heard(progress: Progress, table: int, n_tables: int, label: str, what: str,
 
 def _settings(run: Assessment, unit: str | None, utility: bool) -> dict[str, Any]:
     """Return the settings that the report states."""
-    asked = stated(run.attacker, run.reading, run.options, unit) | {"utility": utility}
+    asked = msgspec.structs.asdict(stated(run.attacker, run.reading, run.options, unit)) | {"utility": utility}
     names = ("seed", "level", "jobs", "acceptable", "people", "engine", "utility", "keys", "targets", "unit", "ignore",
              "missing")  # fmt: skip
     return {name: asked[name] for name in names}

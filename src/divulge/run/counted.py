@@ -11,7 +11,7 @@ from divulge.case.case import Case
 from divulge.case.cells import n_cells_in_parts, n_cells_of
 from divulge.case.matched_rows import bytes_to_match
 from divulge.core.errors import SettingError, SizeError
-from divulge.measures.blocks import compared_columns
+from divulge.measures.blocks import coded_columns
 from divulge.measures.entry import Measure
 from divulge.run.asked_elsewhere import check_asked
 from divulge.run.memory import in_bytes, room
@@ -176,11 +176,7 @@ def codes_for_fidelity(case: Case, groups: Sequence[str] = (), *, beyond_memory:
             f"{in_bytes(there.free)} ({there.why}). hint: leave columns out (--ignore), or begin nevertheless "
             "(--beyond-memory)."
         )
-    return case.with_codes(_columns_of_fidelity(case, groups))
-
-
-def _columns_of_fidelity(case: Case, groups: Sequence[str]) -> list[str]:
-    return sorted({*(compared_columns(case) or case.columns), *groups})
+    return case.with_codes(coded_columns(case, groups))
 
 
 def bytes_of_fidelity_on(case: Case, groups: Sequence[str] = ()) -> int:
@@ -188,7 +184,7 @@ def bytes_of_fidelity_on(case: Case, groups: Sequence[str] = ()) -> int:
     n_rows = sum(t.n_rows for t in case.tables)
     if case.in_files is not None:
         return bytes_of_fidelity(n_rows, None)
-    named = (*_columns_of_fidelity(case, groups), *([case.unit] if case.unit else []))
+    named = (*coded_columns(case, groups), *([case.unit] if case.unit else []))
     return bytes_of_fidelity(n_rows, sum(narrowest(case.n_codes(c, binned=False)).itemsize for c in named))
 
 

@@ -29,14 +29,14 @@ from divulge.run.drawn_rows import rows_measured
 from divulge.run.engine_cost import engine_work, seconds_at_end, seconds_before, seconds_of_each
 from divulge.run.expected_cost import Work, expected_bytes, expected_seconds, levels_of, process_bytes, work_of
 from divulge.run.memory import Room, room
-from divulge.run.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, listed
+from divulge.run.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, listed, n_jobs
 from divulge.run.outlook import Given, Outlook, PlannedTests
 from divulge.run.people import FEWER
 from divulge.run.plan import Plan, first_key_sets, plan_of
 from divulge.run.positive_control import KINDS
 from divulge.run.reach import RATES, reach_in_words, smallest_excess
 from divulge.run.searched_bytes import bytes_at_once, bytes_to_search
-from divulge.tables.counting import BY_ROWS, COUNTING, narrowest
+from divulge.tables.counting import BY_ROWS, COUNTING, Engine, narrowest
 from divulge.tables.readers import opened
 from divulge.tables.sizes import TableSize, size_of
 
@@ -103,9 +103,9 @@ def plan(
     positive_control: float | None = None,
     seed: int = 0,
     level: float = 0.95,
-    jobs: int = 2,
+    jobs: int | None = None,
     people: int | str | None = None,
-    engine: str = "auto",
+    engine: Engine = "auto",
     spill: str | Path | None = None,
 ) -> Outlook:
     """Return what `divulge.assess` will take and can find with the same arguments, before any attack.
@@ -146,7 +146,7 @@ def plan(
     """
     options = RunOptions(
         search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
-        jobs, people=people, engine=engine, spill=spill,
+        n_jobs(jobs), people=people, engine=engine, spill=spill,
     )  # fmt: skip
     options.check()
     check_counted(options)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Sequence
 from typing import Any
 
 from divulge.attacks import CATALOGUE
+from divulge.attacks.entry import Attack, Results
 from divulge.attacks.membership.blind import LEVEL, TOLD
 from divulge.attacks.membership.changes import Changes
 from divulge.attacks.membership.changes import changes as changes_between
-from divulge.attacks.membership.membership import membership as attack
-from divulge.attacks.registry import made_alone
+from divulge.attacks.registry import answer, made_alone
 from divulge.case.case import build_case
 from divulge.case.comparable.check import Check, numbers
+from divulge.case.door import public_function
 from divulge.case.preconditions import check_all
 from divulge.core.memory import read_as_told
 from divulge.core.result import Result
@@ -25,37 +24,29 @@ from divulge.tables.counting import COUNTING
 
 __all__ = ["changes", "membership", "membership_checked"]
 
-_BEYOND = """\
-beyond_memory
-    Whether to begin although the scores are not expected to fit into the memory that this process may use.
-"""
-_TOO_LARGE = """\
-SizeError
-    The scores do not fit into the memory that there is.
-"""
 
-
-@functools.wraps(attack)
 @read_as_told
-def _membership(real: Any, synthetic: Any, holdout: Any = None, *, beyond_memory: bool = False, **settings: Any) -> Any:
-    if beyond_memory or settings.get("engine") in COUNTING:  # an engine reads nothing, and the attack says so
-        return attack(real, synthetic, holdout=holdout, **settings)
-    real, synthetic, holdout = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
-    _check([real, synthetic, holdout], settings)
-    return attack(real, synthetic, holdout=holdout, **settings)
+def _answer(entry: Attack, settings: dict[str, Any], *, beyond_memory: bool = False, **shared: Any) -> Result | Results:
+    """Return the results of the attack, once it is known that its scores fit into memory.
+
+    Parameters
+    ----------
+    beyond_memory
+        Whether to begin although the scores are not expected to fit into the memory that this process may use.
+
+    Raises
+    ------
+    SizeError
+        The scores do not fit into the memory that there is.
+    """
+    if not beyond_memory and shared.get("engine") not in COUNTING:  # an engine reads nothing, and the attack says so
+        opened = {name: here(shared.pop(name, None), name) for name in ("real", "synthetic", "holdout")}
+        _check(list(opened.values()), settings | shared)
+        shared |= opened
+    return answer(entry, settings, **shared)
 
 
-def _documented(door: Any) -> Any:
-    """Return the door with the signature and the text of its attack, and those of its own setting."""
-    own = inspect.signature(attack)
-    beyond = inspect.Parameter("beyond_memory", inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
-    door.__signature__ = own.replace(parameters=[*own.parameters.values(), beyond])
-    text = attack.__doc__.replace("\nRaises\n", f"{_BEYOND}\nRaises\n", 1)
-    door.__doc__ = text.replace("\nNotes\n", f"{_TOO_LARGE}\nNotes\n", 1)
-    return door
-
-
-membership = _documented(_membership)
+membership = public_function(CATALOGUE["membership"], _answer, answer)
 
 
 @read_as_told

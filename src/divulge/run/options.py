@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.core.errors import SettingError
+from divulge.core.result import jsonable
 from divulge.core.schema import Schema, column_names
 from divulge.measures.registry import checked_tolerance
 from divulge.measures.result import TOLERANCE
+from divulge.report.model import Settings
+from divulge.tables.counting import Engine
 from divulge.tables.engines import check_engine
 
-__all__ = ["NOBODY", "Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed"]
+__all__ = ["NOBODY", "Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed", "n_jobs"]
 
 Search = Literal["default", "full", "off"]
 
@@ -65,7 +70,7 @@ class RunOptions:
     positive_control: float | None = None
     seed: int = 0
     level: float = 0.95
-    jobs: int = 2
+    jobs: int = field(default_factory=lambda: n_jobs(None))
     reveal: Sequence[str] = ()
     budget: float | None = None
     people: int | str | None = None
@@ -75,7 +80,7 @@ class RunOptions:
     resume: bool = False
     beyond_memory: bool = False
     """Whether to begin although the run is not expected to fit into memory."""
-    engine: str = "auto"
+    engine: Engine = "auto"
     """Where the rows are counted, see `divulge.tables.engines`."""
     spill: str | Path | None = None
     """Folder for what does not fit into memory; None is that for temporary files."""
@@ -113,6 +118,11 @@ class RunOptions:
             raise SettingError("resume: nothing to go on from. hint: name the folder of finished tests with keep.")
 
 
+def n_jobs(jobs: int | None) -> int:
+    """Return how many tests are made side by side at most: one a processor where none is named."""
+    return (os.cpu_count() or 1) if jobs is None else jobs
+
+
 def attacker_of(keys: Any, targets: Any, subgroups: Any = ()) -> Attacker:
     """Return the attacker whose keys, targets and subgroups are lists of column names, or one name each."""
     known, wanted = (
@@ -141,9 +151,9 @@ def listed(option: str, names: Any) -> tuple[Any, ...]:
 
 def stated(
     attacker: Attacker, reading: Reading, options: RunOptions, unit: str | None, *, everybody: bool = False
-) -> dict[str, Any]:
+) -> Settings:
     """Return the settings that the report states; `everybody` says that no number of people was named or needed."""
-    return {
+    told = {
         "seed": options.seed,
         "level": options.level,
         "jobs": options.jobs,
@@ -159,3 +169,4 @@ def stated(
         "ignore": list(reading.ignore),
         "missing": len(tuple(reading.missing)),
     }
+    return msgspec.convert(jsonable(told), Settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isfinite
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ __all__ = [
     "Codes",
     "Counting",
     "Edges",
+    "Engine",
     "Floats",
     "Ints",
     "KeyPart",
@@ -39,7 +40,8 @@ COUNTING = ("duckdb", "polars", "spark")
 BY_ROWS = ("duckdb", "polars")
 """Those of them that tell the codes of each row."""
 PART = 500_000  # rows of which an engine tells the codes at once
-ENGINES = ("auto", "memory", *COUNTING)
+Engine = Literal["auto", "memory", "duckdb", "polars", "spark"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
 """Settings of `engine`."""
 PARTS = 4096
 """Equal parts of an interval that numbers are counted in."""

@@ -44,11 +44,10 @@ OWN = 0.9
 PEOPLE = 20  # of fewer people nearly all differ in any number, which says nothing
 _WORDS = 60_000_000  # words of all distinct texts up to which runs are compared: about 4 GB, half a minute
 
-_TEXTS = (
-    "a person's value stands in the synthetic table; texts are compared folded: Unicode NFKC, no capitals, single "
-    "blanks"
+_VALUES = (
+    "a person's value stands in the synthetic table, exactly; texts are compared folded: Unicode NFKC, no capitals, "
+    "single blanks"
 )
-_VALUES = "a person's value stands in the synthetic table, exactly"
 _ROW_NUMBERS = "whole numbers with hardly a gap: row numbers recur in every table, so no verdict is given"
 _UNITS = "each unit counts once"
 _RUNS = (
@@ -59,7 +58,6 @@ _MANY_WORDS = f"shared runs of words were not compared: more than {_WORDS:,} wor
 
 
 ONE_COLUMN_NOTES = (
-    _TEXTS,
     _VALUES,
     _ROW_NUMBERS,
     _UNITS,
@@ -157,7 +155,7 @@ def one_column(case: Case) -> list[Result]:
         texts = _folded(pooled)
         codes = _kept(case, column, texts)
         scores = _recurs(codes, pooled.counts[1])
-        notes = [_TEXTS if pooled.family == "text" else _VALUES, *([_UNITS] if column == case.unit else [])]
+        notes = [_VALUES, *([_UNITS] if column == case.unit else [])]
         judged = not is_row_number(case.facts(column))
         notes += [] if judged else [_ROW_NUMBERS]
         if kind != "text" or texts is None:
@@ -269,7 +267,7 @@ def without_strangers(case: Case) -> tuple[list[Result], list[str]]:
         context = _counted(pooled, codes)
         told = [f"{context['of these in the synthetic table']:,.0f} of {context['different real values']:,.0f} values "
                 "of this column recur; no strangers to compare with"]  # fmt: skip
-        told.append(_TEXTS if pooled.family == "text" else _VALUES)
+        told.append(_VALUES)
         scores, counts = _recurs(codes, pooled.counts[1]), pooled.counts[0]
         members, own = Outcomes(scores[counts > 0], counts[counts > 0]), pooled.codes[0]
         found.append(

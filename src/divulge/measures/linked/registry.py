@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from divulge.case.door import public_function
 from divulge.core.relations import RelationalSchema
 from divulge.core.schema import Schema
 from divulge.measures.entry import Better, Family, Measure, MeasureWords, Run
@@ -19,17 +17,6 @@ __all__ = ["LINKED", "linked_measure"]
 
 LINKED: dict[str, Measure] = {}
 """The measures in the order in which a run makes them; `run` takes a `Linked`."""
-
-_TABLES = inspect.signature(
-    lambda real, synthetic, holdout=None, *, schema=None, sequence_key=None, sequence_index=None, missing=(), seed=0,
-    level=0.95: None
-)  # fmt: skip
-_EVERY = (
-    "Tables are dictionaries of frames by name, or one frame each. Every measure of relations or sequences also takes "
-    "`holdout` (the same tables of people that the synthesizer never saw), `schema` (columns, relations and sequences; "
-    "the rest is inferred), `sequence_key` and `sequence_index` (columns, where each side is one table), `missing` "
-    "(texts that stand for missing), `seed` and `level` (of the interval)."
-)
 
 
 def linked_measure(
@@ -51,53 +38,54 @@ def linked_measure(
     """
 
     def enter(function: Run) -> Any:
-        run = timed(function)
-        LINKED[function.__name__] = Measure(
-            function.__name__, family, question, needs, reference, better, null, words, run, models=models
+        entry = Measure(
+            function.__name__, family, question, needs, reference, better, null, words, timed(function), models=models
         )
-        return _public(run, reference)
+        LINKED[entry.name] = entry
+        return public_function(entry, _answer)
 
     return enter
 
 
-def _public(run: Run, reference: str) -> Any:
-    own = inspect.signature(run)
+def _answer(
+    entry: Measure,
+    settings: dict[str, Any],
+    real: Any,
+    synthetic: Any,
+    holdout: Any = None,
+    *,
+    schema: RelationalSchema | Schema | None = None,
+    sequence_key: Any = None,
+    sequence_index: Any = None,
+    missing: Sequence[str] = (),
+    seed: int = 0,
+    level: float = 0.95,
+) -> tuple[FidelityResult, ...]:
+    """Return the results of a measure on related tables or sequences.
 
-    @functools.wraps(run)
-    def public(
-        real: Any,
-        synthetic: Any,
-        holdout: Any = None,
-        *,
-        schema: RelationalSchema | Schema | None = None,
-        sequence_key: Any = None,
-        sequence_index: Any = None,
-        missing: Sequence[str] = (),
-        seed: int = 0,
-        level: float = 0.95,
-        **settings: Any,
-    ) -> tuple[FidelityResult, ...]:
-        own.bind(None, **settings)  # an unknown setting fails before the tables are read
-        linked = linked_tables(
-            real, synthetic, holdout, schema=schema, sequence_key=sequence_key, sequence_index=sequence_index,
-            missing=missing, seed=seed, level=level,
-        )  # fmt: skip
-        return run(linked, **settings)
-
-    extra = [p for n, p in own.parameters.items() if n != "linked"]
-    shared = list(_TABLES.parameters.values())
-    public.__signature__ = _TABLES.replace(parameters=[*shared[:3], *extra, *shared[3:]])  # type: ignore[attr-defined] # functions take attributes
-    public.run = run  # type: ignore[attr-defined] # functions take attributes
-    lines = textwrap.fill(_EVERY, 116)
-    public.__doc__ = inspect.cleandoc(run.__doc__ or "") + _COMMON.format(every=lines, reference=reference)
-    return public
-
-
-_COMMON = """
-
-{every}
-
-References
-----------
-{reference}
-"""
+    Parameters
+    ----------
+    real
+        The training data of the synthesizer: a dictionary of frames by name, or one frame.
+    synthetic
+        The synthetic tables, likewise.
+    holdout
+        The same tables of people that the synthesizer never saw. None leaves what needs them out.
+    schema
+        Columns, relations and sequences that are not to be inferred.
+    sequence_key
+        Column, or columns, of the sequence, where each side is one table.
+    sequence_index
+        Column that orders the rows of a sequence, where each side is one table.
+    missing
+        Texts that stand for missing.
+    seed
+        Of everything that is drawn at random.
+    level
+        Of the intervals.
+    """
+    linked = linked_tables(
+        real, synthetic, holdout, schema=schema, sequence_key=sequence_key, sequence_index=sequence_index,
+        missing=missing, seed=seed, level=level,
+    )  # fmt: skip
+    return entry.run(linked, **settings)

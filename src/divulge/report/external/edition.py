@@ -265,12 +265,13 @@ def _table(s: Source, t: Table, role: str) -> Table:
 
 
 def _column(s: Source, c: Column) -> Column:
+    bins, _, _ = c.bins.partition(", and")  # neither how many values are no number, nor whether any is
     return Column(
         name=s.names.name(c.name),
         kind=c.kind,
         roles=c.roles,
         why=read_why(c.why, c.kind),
-        bins=re.sub(r"\d+", NUMBER, c.bins) if _BINS.fullmatch(c.bins) else "",
+        bins=re.sub(r"\d+", NUMBER, bins) if _BINS.fullmatch(bins) else "",
     )
 
 

@@ -1,0 +1,68 @@
+"""The public functions of attacks and measures: what they document, and the settings that all of them share."""
+
+import inspect
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import divulge
+from divulge.attacks import CATALOGUE
+from divulge.core.errors import SettingError
+from divulge.demo import tables
+from divulge.measures.catalogue import all_measures
+from divulge.measures.linked.catalogue import linked_measures
+
+FUNCTIONS = [
+    name for name in (*CATALOGUE, *(m.name for m in (*all_measures(), *linked_measures()))) if hasattr(divulge, name)
+]
+COUNTED = [m.name for m in all_measures() if not m.models]
+
+
+@pytest.fixture(scope="module")
+def frames():
+    return tuple(pl.DataFrame(t).head(150) for t in tables())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_each_argument_is_described_and_typed(name):
+    function = getattr(divulge, name)
+    parameters = inspect.signature(function).parameters
+    described = re.search(r"Parameters\n-+\n(.*?)\n\n\w+\n---", function.__doc__, re.S)[1]
+    entries = {one for line in re.findall(r"^(\S.*)$", described, re.M) for one in line.split(", ")}
+    assert entries == set(parameters)
+    assert not any(isinstance(p.annotation, str) or p.annotation is p.empty for p in parameters.values())
+    assert not any(" object at 0x" in repr(p.default) for p in parameters.values())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_sections_stand_in_the_order_of_numpydoc(name):
+    wanted = ("Parameters", "Returns", "Raises", "Notes", "References", "Examples")
+    found = re.findall(r"^(\w+)\n-+$", getattr(divulge, name).__doc__, re.M)
+    assert found == sorted(found, key=wanted.index)
+    assert {"Parameters", "References", "Examples"} <= set(found)
+
+
+def test_an_attack_leaves_out_ignored_columns(frames):
+    less = [t.drop("educ") for t in frames]
+    assert [str(r) for r in divulge.dcr(*frames, ignore=["educ"])] == [str(r) for r in divulge.dcr(*less)]
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_an_engine_changes_no_digit_of_a_measure(name, engine, frames):
+    measure = getattr(divulge, name)
+    plain, counted = ([r.to_dict() | {"seconds": 0} for r in measure(*frames, engine=e)] for e in ("memory", engine))
+    assert counted == plain
+
+
+def test_a_measure_by_models_refuses_an_engine(frames):
+    with pytest.raises(SettingError, match="pmse needs every row, and duckdb counts rows where they are"):
+        divulge.pmse(*frames, engine="duckdb")
+
+
+def test_signatures_are_made_in_one_file():
+    source = Path(divulge.__file__).parent
+    made = {str(p.relative_to(source)) for p in source.rglob("*.py") if "__signature__ =" in p.read_text("utf-8")}
+    assert {m for m in made if not m.startswith("sdmetrics/")} == {"case/door.py"}
