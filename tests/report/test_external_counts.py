@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections import defaultdict
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -18,7 +19,7 @@ from divulge.report.external.declared import DECISIONS, NUMBERS
 from divulge.report.external.edition import external
 from divulge.report.external.masking import Names
 from divulge.report.external.narrowing import _verdict
-from divulge.report.external.results import result
+from divulge.report.external.results import _score, result
 from divulge.report.external.rounding import BASE, FEW
 from divulge.report.external.source import Source
 from divulge.report.model import (
@@ -437,3 +438,10 @@ def test_one_person_more_shows_at_a_border_alone(base, joined):
 
 def _hits(edition, role):
     return msgspec.json.decode(edition)[0][role]["hits"]
+
+
+def test_the_score_is_what_a_limit_in_hundredths_leaves():
+    for hundredths in range(101):
+        one = SimpleNamespace(context={}, verdict="none found")
+        risk = SimpleNamespace(low=0.0, high=hundredths / 100)
+        assert _score(one, risk) == 100 - hundredths

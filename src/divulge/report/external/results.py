@@ -149,4 +149,4 @@ def _score(r: ResultRecord, risk: Risk | None) -> float | None:
     if limit is None:
         return None
     reached = abs(limit) if r.verdict == "deficit found" else max(0.0, limit)
-    return rounded(100 * (1 - min(1.0, reached)), 0, "down")
+    return rounded(round(100 * (1 - min(1.0, reached)), 9), 0, "down")  # 100 * (1 - 0.93) is 6.999…
