@@ -39,10 +39,10 @@ PARTS = ("divulge", "before", "anonymeter", "sdmetrics", "mostlyai", "growth")
 
 ASSESS = """
 import inspect, json, sys
-import divulge, divulge.attacks
+import divulge, divulge.attacks.catalogue
 files, settings, jobs = json.loads(sys.argv[1])
 for name in settings.pop("without", ()):
-    getattr(divulge.attacks, "CATALOGUE", {}).pop(name, None)
+    getattr(divulge.attacks.catalogue, "CATALOGUE", {}).pop(name, None)
 known = inspect.signature(divulge.assess).parameters
 settings = {k: v for k, v in settings.items() if k in known}
 real, synthetic, holdout = map(divulge.read, files)
@@ -105,7 +105,7 @@ real, synthetic, holdout = (pd.read_parquet(f) for f in FILES)
 METADATA = {"columns": {c: {"sdtype": "numerical" if real[c].dtype.kind in "if" else "categorical"} for c in real}}
 """
 
-COMPILED = "import divulge, divulge.attacks; divulge.assess"
+COMPILED = "import divulge, divulge.attacks.catalogue; divulge.assess"
 BARE = {"fidelity": False, "membership": False, "without": ["linear_reconstruction"]}
 """What 0.1.0 had at commit 6ec54b6, so that both can be compared."""
 JOBS: dict[str, tuple[str, str, dict[str, Any] | str]] = {

@@ -11,7 +11,8 @@ from fuzz.triples import File, triple
 from test_laws import settings_of
 
 import divulge
-from divulge.attacks import CATALOGUE, key_sets
+from divulge.attacks import key_sets
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import build_case
 from divulge.case.encoded import ROLES

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.membership import classifier_score
 from divulge.case.case import build_case
 from divulge.core.errors import DivulgeError

@@ -19,7 +19,7 @@ from sybil import Document, Region
 from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.membership import classifier_score
 from divulge.report.explain import page
 

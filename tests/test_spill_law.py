@@ -8,7 +8,7 @@ import pytest
 from test_engine_law import table, told
 from test_laws import settings_of
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.inference import _from_rows
 from divulge.case.case import build_case
 from divulge.case.preconditions import check_all

@@ -5,7 +5,7 @@ import pytest
 from test_laws import draw, results_of
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.entry import Coarse
 from divulge.core.result import TOWARDS, Result
 from divulge.report.external.known_sentences import is_ours

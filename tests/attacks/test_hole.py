@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import judge, rate_of
 from divulge.attacks.entry import Primary, Record, Share, Withheld, Words, per_table
 from divulge.attacks.registry import attack

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from worlds import WORLDS
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.case import build_case
 from divulge.case.distances import distances_of
 

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from worlds import WORLDS
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case import asked
 from divulge.case.asked import asked_of
 from divulge.case.case import build_case

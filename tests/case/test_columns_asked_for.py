@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import asdict
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case import encoded
 from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema

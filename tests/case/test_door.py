@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.core.errors import SettingError
 from divulge.demo import tables
 from divulge.measures.catalogue import all_measures

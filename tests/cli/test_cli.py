@@ -90,7 +90,7 @@ def test_a_rule_that_cannot_be_read_stops_before_the_work(divulge, files):
 
 @pytest.mark.slow
 def test_a_failed_attack_exits_with_3_and_the_others_are_reported(divulge, files, monkeypatch):
-    from divulge.attacks import CATALOGUE
+    from divulge.attacks.catalogue import CATALOGUE
 
     def fail(*_, **__):
         raise ValueError("secret value 42")
@@ -227,7 +227,7 @@ def test_a_name_with_a_line_break_is_a_name(divulge, files):
 def test_quiet_still_tells_which_attack_failed(divulge, files, monkeypatch):
     import dataclasses
 
-    from divulge.attacks import CATALOGUE
+    from divulge.attacks.catalogue import CATALOGUE
 
     def fail(*_, **__):
         raise ValueError
@@ -323,7 +323,7 @@ def test_a_page_that_nothing_can_print_is_told_before_the_run(divulge, files, mo
 
 
 def test_attacks_lists_the_catalogue(divulge):
-    from divulge.attacks import CATALOGUE
+    from divulge.attacks.catalogue import CATALOGUE
 
     code, out, _ = divulge("attacks")
     assert code == 0

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.demo import tables as demo_tables
 from divulge.release.baseline import change
 from divulge.release.conditions import judge_policy

@@ -24,7 +24,7 @@ import polars as pl
 from triples import CANARY, CANARY_NUMBER, COMMANDS, File, Triple, triple
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.core.errors import MOST, DivulgeError
 from divulge.report.report import Report
 from divulge.report.schema import fault

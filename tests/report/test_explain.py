@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.measures.catalogue import all_measures
 from divulge.measures.linked.catalogue import linked_measures

@@ -10,7 +10,7 @@ import pytest
 from msgspec import inspect
 from msgspec.structs import replace
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.entry import Count, Exact
 from divulge.core.result import TOWARDS, Baseline, Difference, Risk, Value

@@ -25,7 +25,7 @@ from report_helpers import (
 )  # fmt: skip
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.registry import worded
 from divulge.case.comparable.check import Check

@@ -11,7 +11,7 @@ import report_helpers
 from click.testing import CliRunner
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.case import build_case
 from divulge.case.code_files import bytes_of_codes
 from divulge.case.distances import distances_of

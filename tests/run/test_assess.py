@@ -80,7 +80,7 @@ def test_members_and_strangers_are_everybody(demo):
 
 
 def test_every_attack_of_the_catalogue_ran(demo):
-    from divulge.attacks import CATALOGUE
+    from divulge.attacks.catalogue import CATALOGUE
 
     on_demand = {name for name, entry in CATALOGUE.items() if entry.plan.per == "demand"}
     assert on_demand == {"cap_minimum"}

@@ -5,7 +5,7 @@ import pytest
 import report_helpers
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.case import build_case
 from divulge.case.cells import n_cells_of
 from divulge.case.preconditions import check_all

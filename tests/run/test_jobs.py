@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import divulge
-from divulge.attacks import CATALOGUE, registry
+from divulge.attacks import registry
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.case import build_case
 from divulge.case.distances import distances_of
 from divulge.case.features import features_of

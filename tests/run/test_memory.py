@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.cli import cli, main
 from divulge.core.errors import DivulgeError, FrameError, SettingError, SizeError
 from divulge.run import compare as comparing

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.case import build_case
 from divulge.cli import cli
 from divulge.core.coded_scores import CODED_FROM

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import divulge
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.inference.inference import UNTAUGHT
 from divulge.case.asked import asked_of
 from divulge.case.case import build_case

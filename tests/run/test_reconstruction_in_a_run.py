@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.multiplicity import correct
 from divulge.attacks.reconstruction import linear_reconstruction
 from divulge.case.asked import asked_of

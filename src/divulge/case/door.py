@@ -51,7 +51,7 @@ def public_function(entry: Any, answer: Callable[..., Any], *also: Callable[...,
         return answer(entry, settings, **arguments)
 
     public.__signature__ = signature  # type: ignore[attr-defined] # functions take attributes
-    public.run = run  # type: ignore[attr-defined] # functions take attributes
+    public.run, public.entry = run, entry  # type: ignore[attr-defined] # functions take attributes
     texts = [f.__doc__ or "" for f in (*also, answer)]
     told = SHARED | dict(getattr(entry.words, "settings", {}))
     described = {p.name: f"{p.name}\n{_filled(told[p.name])}\n" for p in own if p.name in told}

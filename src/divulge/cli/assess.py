@@ -181,7 +181,7 @@ def _folder(out: str | None, external: bool) -> str:
 
 
 def _attacks() -> list[str]:
-    from divulge.attacks import CATALOGUE
+    from divulge.attacks.catalogue import CATALOGUE
 
     return sorted(CATALOGUE)
 

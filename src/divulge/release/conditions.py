@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.preconditions import CRITICAL, INVALIDATING
 from divulge.core.errors import SettingError
 from divulge.core.result import FOUND, is_compared

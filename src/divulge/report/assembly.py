@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 import polars as pl
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.key_sets import Disclosing, KeySet
 from divulge.attacks.membership.recognised import BY_DISTANCE
 from divulge.case.comparable.check import Check

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.preconditions import CRITICAL
 from divulge.core.result import FOUND, TOWARDS, Baseline, counts_rows, number, percent, tidy
 from divulge.report import words

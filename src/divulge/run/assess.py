@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, in_doubt
 from divulge.attacks.key_sets import minimal_disclosing
 from divulge.case.asked import asked_of

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.case import Case, build_case
 from divulge.case.preconditions import INVALIDATING
 from divulge.core.coded_scores import Scores, decoded

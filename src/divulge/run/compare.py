@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, finite
 from divulge.case.code_files import check_parent
 from divulge.case.preconditions import CRITICAL

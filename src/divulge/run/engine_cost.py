@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from math import ceil, sqrt
 from typing import NamedTuple
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.case import Case
 from divulge.run.expected_cost import shortened
 from divulge.run.plan import Task

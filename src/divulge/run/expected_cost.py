@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.case import Case
 from divulge.case.spill import Spill
 from divulge.core.coded_scores import CODED_FROM

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from divulge.attacks import CATALOGUE
 from divulge.attacks.entry import Attack, Results
 from divulge.attacks.membership.blind import LEVEL, TOLD
 from divulge.attacks.membership.changes import Changes
 from divulge.attacks.membership.changes import changes as changes_between
+from divulge.attacks.membership.membership import membership as attack
 from divulge.attacks.registry import answer, made_alone
 from divulge.case.case import build_case
 from divulge.case.comparable.check import Check, numbers
@@ -46,7 +46,7 @@ def _answer(entry: Attack, settings: dict[str, Any], *, beyond_memory: bool = Fa
     return answer(entry, settings, **shared)
 
 
-membership = public_function(CATALOGUE["membership"], _answer, answer)
+membership = public_function(attack.entry, _answer, answer)
 
 
 @read_as_told
@@ -153,7 +153,7 @@ def membership_checked(
     case = build_case(
         real, list(synthetic), holdout, schema=schema, unit=unit, missing=missing, seed=seed, level=level
     ).collected("this attack needs every row")
-    found = made_alone(CATALOGUE["membership"], case, settings)
+    found = made_alone(attack.entry, case, settings)
     results = (found,) if isinstance(found, Result) else tuple(found)
     return results, [*check_all(case), _blind(results[0])]
 

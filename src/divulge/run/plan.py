@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, islice
 from typing import Any
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import highest_level
 from divulge.attacks.entry import Attack
 from divulge.attacks.inference.inference import UNTAUGHT, WAYS

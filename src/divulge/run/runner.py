@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 
 import msgspec
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.case import Case
 from divulge.case.contents import contents
 from divulge.core import __version__

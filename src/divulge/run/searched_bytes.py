@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.spill import Spill
 from divulge.run.plan import Task
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, hold_back
 from divulge.attacks.multiplicity import family_of
 from divulge.case.preconditions import INVALIDATING

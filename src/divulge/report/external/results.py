@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.entry import Count, Exact, Rounding, Share
 from divulge.core.result import TOWARDS, Baseline, Risk, Value

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import SHOWN
 from divulge.case.preconditions import CRITICAL
 from divulge.core.result import Identity, counts_rows, identity, label, tidy

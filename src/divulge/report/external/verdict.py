@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from divulge.attacks import CATALOGUE
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.preconditions import CRITICAL, INVALIDATING
 from divulge.core.result import FOUND, counts_rows, is_compared, label, number, percent
 from divulge.report import formatting
