@@ -16,7 +16,7 @@ from divulge.core.errors import SettingError
 __all__ = ["fidelity"]
 
 
-@cli.command(short_help="Tell a defect of the synthetic table from a small sample.")
+@cli.command(short_help="Test whether a difference of the tables is more than chance.")
 @click.argument("real", type=FILE)
 @click.argument("synthetic", type=FILE)
 @click.argument("third", type=FILE, required=False, metavar="[HOLDOUT]")

@@ -164,7 +164,8 @@ views_option = click.option(
 spill_option = click.option(
     "--spill", type=FOLDER, metavar="DIR",
     help="Folder for what does not fit into memory, in a private folder that is removed at the end: indices, searched "
-    "block by block; with --engine the codes of all rows too  [default then: that for temporary files].",
+    "block by block; with --engine the codes of all rows too  [default: none; with --engine the folder for temporary "
+    "files].",
 )  # fmt: skip
 
 
@@ -207,7 +208,8 @@ _TABLES: _Options = (
         multiple=True,
         callback=names,
         metavar="CODES",
-        help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values beside numbers, too.",
+        help="Values that stand for missing: '?,-8'. With 'none', '?' and the like are values, also in columns of "
+        "numbers.",
     ),
     views_option,
 )
@@ -236,9 +238,9 @@ _SCOPE: _Options = (
 
 _ASKED: _Options = (
     click.option("--people", type=PEOPLE, metavar="N",
-                 help="Ask a random sample of N members and N strangers, in the attacks that a sample will do for; "
-                 "'all' asks everybody, and 'none' counts alone with --engine.  [default: everybody, or a sample where "
-                 "all do not fit into memory; with --engine 1,000,000 at most]"),
+                 help="Attack a random sample of N members and N strangers, where the numbers of an attack are means "
+                 "over people. 'all' attacks everybody; with --engine, 'none' leaves these attacks out.  [default: "
+                 "everybody, or a sample where all do not fit into memory; with --engine 1,000,000 at most]"),
 )  # fmt: skip
 
 _SEED: _Options = (
@@ -253,7 +255,8 @@ _RUN: _Options = (
                  help="Folder to write the report to  [default: divulge-report, or divulge-report-external]."),
     click.option("--edition", type=click.Choice(["custodian", "external"]), default="custodian",
                  show_default=True,
-                 help="Report to write; external leaves out records, small counts and column names."),
+                 help="Report to write: custodian for those who hold the real table; external, for others, leaves out "
+                 "records, small counts and column names."),
     click.option("--reveal", multiple=True, callback=names, metavar="WHAT",
                  help="Names to show: 'values' shows the values that define subgroups in a custodian's edition, "
                  "'columns' shows column names in an external one."),

@@ -53,7 +53,7 @@ _SHOWN = 20  # strata
     multiple=True,
     callback=names,
     metavar="CODES",
-    help="Values that stand for missing: '?,-8'. 'none': '?' and the like are values beside numbers, too.",
+    help="Values that stand for missing: '?,-8'. With 'none', '?' and the like are values, also in columns of numbers.",
 )
 @views_option
 @beyond_option("the table is", passed_on=False)
