@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 
 _PART = 1_000_000  # rows of all tables that are compared at once, about
 _HASHED = 1_000_000  # rows that are hashed at once
-_BYTES_OF_A_ROW, _BYTES_OF_A_CODE, _BYTES_OF_A_PERSON = 280, 4, 100  # measured (docs/decisions.md)
+_BYTES_OF_A_ROW, _BYTES_OF_A_CODE, _BYTES_OF_A_PERSON = 280, 4, 100  # measured (docs/decisions/engines.md)
 
 
 class Matched(NamedTuple):

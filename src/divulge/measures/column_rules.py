@@ -26,7 +26,7 @@ _LEVELS = 50  # values of a column of numbers up to which they are combined as c
 _CELLS = 400_000  # of all pairs together; start value
 _BATCH = 2**11  # cells that are relabelled at once
 _PAIR, _ROW_OF_A_PAIR = 1.6e-4, 6e-10
-"""CPU seconds for a pair of columns, each counted twice, and for a row of it: measured (docs/decisions.md)."""
+"""CPU seconds for a pair of columns, each counted twice, and for a row of it: measured (docs/decisions/measures.md)."""
 _TOGETHER = 64  # pairs whose cells are counted at once
 _COMBINATION, _ORDER = "combination", "order"
 _MEASURE = "column_rules"

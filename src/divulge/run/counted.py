@@ -43,8 +43,8 @@ NO_UTILITY = "utility was not measured: it needs every row"
 NO_ROOM = "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)"
 NO_ROOM_TO_COUNT = "it is about all people, and the distinct rows of what it looks at do not fit into memory"
 _UNTAUGHT = "measures that fit models were not made: they need every row, and the tables are counted where they are"
-_CELL, _SCORE = 170, 8  # bytes of a distinct row, and of its score under a test of a family (docs/decisions.md)
-_ROW = 260  # bytes of a row in memory beside its codes: hashes, orders, blocks (docs/decisions.md)
+_CELL, _SCORE = 170, 8  # bytes of a distinct row, and of its score under a test of a family (docs/decisions/engines.md)
+_ROW = 260  # bytes of a row in memory beside its codes: hashes, orders, blocks (docs/decisions/engines.md)
 _ROW_OF_FILES = 150  # of a row whose codes lie in files
 
 

@@ -1,6 +1,6 @@
 """How many seconds a run takes whose tables an engine holds: what each operation on their rows costs.
 
-The numbers were measured: the parts of runs of 1, 10 and 100 million rows of 15 columns, by DuckDB (docs/decisions.md).
+The numbers were measured: the parts of runs of 1, 10 and 100 million rows of 15 columns, by DuckDB (docs/decisions).
 Another engine counts in up to three times as long; searches are the same.
 """
 

@@ -45,7 +45,7 @@ _KEPT = 2**28  # bytes of tables of counts that a case keeps at most
 _TAUGHT = 40_000  # rows at most that models are trained on
 _IN_BLOCKS = 3 * Spill(Path()).block_rows
 """Rows of all tables up to which an index in files has a block or two, which saves nothing."""
-_HELD = 0.75  # of what distances take in memory for a row, what they take beyond these blocks (docs/decisions.md)
+_HELD = 0.75  # of what distances take in memory for a row, what they take beyond these blocks (docs/decisions)
 
 
 @dataclass(frozen=True, slots=True)

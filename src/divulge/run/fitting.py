@@ -41,7 +41,7 @@ __all__ = [
 
 TOO_LARGE = "all people do not fit into memory, so that a sample is asked (--people all asks everybody)"
 _FEWER_COLUMNS = "leave columns out (--ignore), "
-_BYTES_OF_A_LEVEL = 200  # of a distinct value in one table: measured for numbers and texts (docs/decisions.md)
+_BYTES_OF_A_LEVEL = 200  # of a distinct value in one table: measured for numbers and texts (docs/decisions/engines.md)
 _ONE_BY_ONE = "ask a sample of people (--people), have an engine hold the tables (--engine duckdb), "
 _BYTES_OF_STACKED, _BYTES_OF_STACKED_CELL = 90, 18  # of a row of all candidates that are coded together
 _OF_TABLES, _RANKED = 4, 3  # comparisons of whole tables whose scores are kept; attacks that always rank

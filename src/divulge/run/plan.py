@@ -34,7 +34,7 @@ _TESTS = 3000
 _SCORES = 5 * 10**8  # of all tests of a search where an engine counts, 8 bytes each; a limit on the memory
 _INFERRED = 40  # targets attacked with all other columns known, if none are named; a limit on the time, not calibrated
 # People times targets up to which models are trained by default: about two minutes. A million people of Adult take an
-# hour (docs/decisions.md).
+# hour (docs/decisions/attacks.md).
 _TAUGHT = 3_000_000
 
 _ONE_COLUMN = "fewer columns can be attacked than it needs"

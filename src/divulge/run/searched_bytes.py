@@ -1,7 +1,7 @@
 """About how much memory the attacks take that search the rows of a synthetic table which an engine holds.
 
 The codes of its rows, the indices and what is made of single rows lie in files, and one block of rows is prepared or
-searched at a time. What is told here is held in memory, measured with 15 columns (docs/decisions.md).
+searched at a time. What is told here is held in memory, measured with 15 columns (docs/decisions/engines.md).
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ MOST_STRANGERS = 20_000
 FOLDS = 5
 FEWEST_STRANGERS = 20
 _ALONE = threading.Lock()  # scikit-learn's forests set the warnings of the whole process anew, and warn where two do
-# The learner's settings are from docs/decisions.md, "A model is a forest", which has what they were chosen by.
+# The learner's settings are from docs/decisions/attacks.md, "A model is a forest", which has what they were chosen by.
 _TREES = (8, 40)
 _GROWN = 160_000  # trees of a model times its training rows
 _LEAF = (2, 5)  # fewest training rows of a leaf: small leaves remember rows
