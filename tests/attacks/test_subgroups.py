@@ -233,10 +233,10 @@ def test_values_are_told_where_somebody_asked_for_them_and_the_report_says_so():
     assert any(" to " in n for n in names)
     assert "plum" in told.to_html()
     assert "<b>pear" not in told.to_html() + told.to_markdown()
-    assert "\u202e" not in told.to_html() + told.to_markdown() + repr(told)
-    for document in (told.to_html(), told.to_markdown(), repr(told)):
+    assert "\u202e" not in told.to_html() + told.to_markdown() + str(told) + repr(told)
+    for document in (told.to_html(), told.to_markdown(), str(told)):
         assert "report holds data values" in document
-    for document in (silent.to_html(), silent.to_markdown(), repr(silent), silent.to_json()):
+    for document in (silent.to_html(), silent.to_markdown(), str(silent), silent.to_json()):
         assert "plum" not in document
         assert "report holds data values" not in document
     outside = told.external()

@@ -19,6 +19,7 @@ from amount import tries
 from any_text import any_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from report_helpers import broken, change, external, in_schema_order, judge_policy, replaced
 
 import divulge
@@ -662,6 +663,9 @@ def test_external_reports_show_themselves(small):
     assert re.fullmatch(
         r"<Report cannot tell: [0-9]+0 real, [0-9]+0 synthetic, [0-9]+0 holdout rows, \d+ results>", repr(outside)
     )
+    tables = outside.assessment.tables
+    withheld = replace(outside.assessment, tables=replace(tables, real=replace(tables.real, rows=None)))
+    assert repr(Report(withheld, (), None, outside.kind)).startswith("<Report cannot tell: few real, ")
     assert outside._repr_html_().startswith("<iframe")
 
 

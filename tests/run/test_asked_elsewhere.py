@@ -180,11 +180,11 @@ def test_a_leak_is_found_in_a_sample_by_an_engine():
     rng = np.random.default_rng(5)
 
     def people(n):
-        return pl.DataFrame({"job": rng.integers(0, 4, n).astype(str), "nr": rng.integers(0, 10**6, n)})
+        return pl.DataFrame({"job": rng.integers(0, 4, n).astype(str), "wage": rng.integers(0, 10**6, n)})
 
     real, holdout, fresh = people(2000), people(2000), people(2000)
     synthetic = pl.concat([real[:1000], fresh[:1000]])
-    report = divulge.assess(real, synthetic, holdout=holdout, engine="duckdb", people=300, keys=["nr"], targets=["job"],
+    report = divulge.assess(real, synthetic, holdout=holdout, engine="duckdb", people=300, keys=["wage"], targets=["job"],
                             membership=False, fidelity=False, models=False)  # fmt: skip
     assert {r.verdict for r in report.results if (r.attack, r.variant) == ("inference", "nearest record")} == {
         "excess found"

@@ -372,7 +372,7 @@ def test_without_a_holdout_nothing_is_ranked(alone):
     rates = {a["attack"]: [c["members"] for c in a["candidates"]] for a in alone.data["attacks"]}
     assert rates["copies"][0] == pytest.approx(0.5, abs=0.02)
     assert "Not ranked" in alone.to_html()
-    assert "rank" not in repr(alone).split("Not ranked")[0].replace("nothing is ranked", "")
+    assert "rank" not in str(alone).split("Not ranked")[0].replace("nothing is ranked", "")
 
 
 def test_all_candidates_are_compared_on_the_columns_that_all_have(alone):

@@ -296,7 +296,8 @@ class Report:
         return summary(self.assessment)
 
     def __repr__(self) -> str:
-        rows = ", ".join(f"{table.rows:,} {role}" for role, table in self.assessment.tables.by_role().items() if table)
+        tables = {role: table.rows for role, table in self.assessment.tables.by_role().items() if table}
+        rows = ", ".join(f"{'few' if n is None else f'{n:,}'} {role}" for role, n in tables.items())  # None: withheld
         return f"<Report {self.verdict}: {rows} rows, {len(self.assessment.results):,} results>"
 
     def _repr_html_(self) -> str:
