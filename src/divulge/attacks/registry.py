@@ -28,11 +28,10 @@ from divulge.attacks.entry import (
 )
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import COLLECTED, LEFT_OUT, READ, Case, build_case
-from divulge.case.door import public_function
+from divulge.case.door import of_one_table, public_function
 from divulge.case.preconditions import unlike_values, verbatim_strangers
 from divulge.core.errors import SettingError
 from divulge.core.result import Counts, Result
-from divulge.core.schema import Schema
 from divulge.tables.counting import COUNTING, Engine
 from divulge.tables.stacking import LACKING, TOGETHER
 
@@ -93,7 +92,7 @@ def attack(
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry
-        return public_function(entry, answer)
+        return public_function(entry, answer, of_one_table)
 
     return enter
 
@@ -119,52 +118,17 @@ def worded(result: Result, entry: Attack) -> Result:
     return replace(result, counts=entry.counts, hit=hit, measured=measured)
 
 
-def answer(
-    entry: Attack,
-    settings: dict[str, Any],
-    real: Any,
-    synthetic: Any,
-    holdout: Any = None,
-    *,
-    schema: Schema | None = None,
-    unit: str | None = None,
-    ignore: Sequence[str] = (),
-    missing: Sequence[str] = (),
-    seed: int = 0,
-    level: float = 0.95,
-    engine: Engine = "auto",
-) -> Result | Results:
-    """Return the results of an attack on tables.
+def answer(entry: Attack, settings: dict[str, Any], *, engine: Engine = "auto", **tables: Any) -> Result | Results:
+    """Return the results of an attack on tables, which `of_one_table` describes.
 
     Parameters
     ----------
-    real
-        The training data of the synthesizer: a frame, or the path of a file.
-    synthetic
-        The synthetic table; also a list of several tables of one training set, which are attacked together.
-    holdout
-        People of the same population that the synthesizer never saw. None leaves the comparison out.
-    schema
-        Kinds of columns that are not to be inferred.
-    unit
-        Column of the person or household, where it has several rows.
-    ignore
-        Columns that are left out.
-    missing
-        Texts that stand for missing.
-    seed
-        Of everything that is drawn at random.
-    level
-        Of the intervals.
     engine
         Where tables are counted: "memory", or where they are, by "duckdb", "polars" or "spark", for attacks that need
         counts alone. "auto" leaves tables of DuckDB and Spark where they are.
     """
     asked = _asked(inspect.signature(entry.run), settings)
-    case = build_case(
-        real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level,
-        engine=engine, asked=asked,
-    )  # fmt: skip
+    case = build_case(**tables, engine=engine, asked=asked)
     if counting := engine if engine in COUNTING else case.engine:
         _gather(case, entry, settings, counting)
     elif entry.plan.in_memory:

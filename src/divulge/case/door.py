@@ -6,12 +6,12 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from divulge.core.schema import column_names
+from divulge.core.schema import Schema, column_names
 
-__all__ = ["SHARED", "public_function"]
+__all__ = ["SHARED", "of_one_table", "public_function"]
 
 SHARED = {"keys": "Columns that the attacker knows.", "target": "Column that the attacker wants to learn."}
 """Settings with the same meaning wherever a docstring does not describe them."""
@@ -33,7 +33,7 @@ def public_function(entry: Any, answer: Callable[..., Any], *also: Callable[...,
         Takes the entry, those of its settings that were given, as a dictionary, and then the tables and the settings
         that all entries share. Its signature and its docstring tell of these.
     also
-        Functions like `answer` that it passes further settings on to.
+        Functions whose signatures and docstrings tell of the further settings that `answer` takes as keywords.
     """
     run = entry.run
     own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
@@ -59,10 +59,47 @@ def public_function(entry: Any, answer: Callable[..., Any], *also: Callable[...,
     return public
 
 
+def of_one_table(
+    real: Any,
+    synthetic: Any,
+    holdout: Any = None,
+    *,
+    schema: Schema | None = None,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    seed: int = 0,
+    level: float = 0.95,
+) -> None:
+    """State what attacks and measures of one table share: this signature and these descriptions are read, no more.
+
+    Parameters
+    ----------
+    real
+        The training data of the synthesizer: a frame, or the path of a file.
+    synthetic
+        The synthetic table; for an attack also a list of several tables of one training set, attacked together.
+    holdout
+        People of the same population that the synthesizer never saw. None leaves out what needs them.
+    schema
+        Kinds of columns that are not to be inferred.
+    unit
+        Column of the person or household, where it has several rows.
+    ignore
+        Columns that are left out.
+    missing
+        Texts that stand for missing.
+    seed
+        Of everything that is drawn at random.
+    level
+        Of the intervals.
+    """
+
+
 def _settings(answer: Callable[..., Any]) -> list[inspect.Parameter]:
     """Return the tables and the settings that an answer takes, without entry and settings of its own."""
-    named = list(inspect.signature(answer, eval_str=True).parameters.values())[2:]
-    return [p for p in named if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    named = inspect.signature(answer, eval_str=True).parameters.values()
+    return [p for p in named if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name not in ("entry", "settings")]
 
 
 def _as_names(setting: str, given: Any) -> Any:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
 from divulge.case.case import COLLECTED, LEFT_OUT, READ, Case, build_case
-from divulge.case.door import public_function
+from divulge.case.door import of_one_table, public_function
 from divulge.core.errors import SettingError
 from divulge.core.process_wide import one_thread
-from divulge.core.schema import Schema, check_columns
+from divulge.core.schema import check_columns
 from divulge.measures.blocks import coded_columns
 from divulge.measures.entry import Better, Family, Measure, MeasureWords, Run, Seconds
 from divulge.measures.result import FidelityResult
@@ -58,7 +58,7 @@ def measure(
             custodian_only, holdout, models, share, seconds,
         )  # fmt: skip
         REGISTRY[entry.name] = entry
-        return public_function(entry, _answer)
+        return public_function(entry, _answer, of_one_table)
 
     return enter
 
@@ -109,42 +109,12 @@ def timed(function: Run) -> Run:
 
 
 def _answer(
-    entry: Measure,
-    settings: dict[str, Any],
-    real: Any,
-    synthetic: Any,
-    holdout: Any = None,
-    *,
-    schema: Schema | None = None,
-    unit: str | None = None,
-    ignore: Sequence[str] = (),
-    missing: Sequence[str] = (),
-    seed: int = 0,
-    level: float = 0.95,
-    engine: Engine = "auto",
+    entry: Measure, settings: dict[str, Any], *, engine: Engine = "auto", **tables: Any
 ) -> tuple[FidelityResult, ...]:
-    """Return the results of a measure on tables.
+    """Return the results of a measure on tables, which `of_one_table` describes.
 
     Parameters
     ----------
-    real
-        The training data of the synthesizer: a frame, or the path of a file.
-    synthetic
-        The synthetic table.
-    holdout
-        People of the same population that the synthesizer never saw. None leaves what needs them out.
-    schema
-        Kinds of columns that are not to be inferred.
-    unit
-        Column of the person or household, where it has several rows.
-    ignore
-        Columns that are left out.
-    missing
-        Texts that stand for missing.
-    seed
-        Of everything that is drawn at random.
-    level
-        Of the intervals.
     engine
         Where tables are counted: "memory", or where they are, by "duckdb", "polars" or "spark", for measures that fit
         no model; codes of their rows come into memory. "auto" reads the tables.
@@ -154,10 +124,7 @@ def _answer(
             f"engine: {entry.name} needs every row, and {engine} counts rows where they are. hint: engine='memory' "
             "reads them."
         )
-    case = build_case(
-        real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level,
-        engine=engine,
-    )  # fmt: skip
+    case = build_case(**tables, engine=engine)
     if engine not in COUNTING:
         case = case.collected("this measure needs every row")
     for name in ("targets", "groups", "columns", "target"):

@@ -13,7 +13,7 @@ from divulge.attacks.membership.membership import membership as attack
 from divulge.attacks.registry import answer, made_alone
 from divulge.case.case import build_case
 from divulge.case.comparable.check import Check, numbers
-from divulge.case.door import public_function
+from divulge.case.door import of_one_table, public_function
 from divulge.case.preconditions import check_all
 from divulge.core.memory import read_as_told
 from divulge.core.result import Result
@@ -46,7 +46,7 @@ def _answer(entry: Attack, settings: dict[str, Any], *, beyond_memory: bool = Fa
     return answer(entry, settings, **shared)
 
 
-membership = public_function(attack.entry, _answer, answer)
+membership = public_function(attack.entry, _answer, of_one_table, answer)
 
 
 @read_as_told
