@@ -3,6 +3,7 @@
 import collections
 import gzip
 import itertools
+import logging
 import os
 import re
 import signal
@@ -243,6 +244,17 @@ KINDS = {
 }
 USUAL_KINDS = {"pandas numpy", "polars", "csv"}
 """Kinds of table of a run without `--all-kinds` and `--slow`."""
+
+
+@pytest.fixture(autouse=True)
+def messages_as_at_the_start():
+    """Let no command line that ran in this process take the messages of the tests behind it."""
+    yield
+    log = logging.getLogger("divulge")
+    log.handlers, log.propagate = [], True
+    log.setLevel(logging.NOTSET)
+    if "divulge.cli.log" in sys.modules:
+        sys.modules["divulge.cli.log"]._handler.formatter = None
 
 
 @pytest.fixture(params=KINDS)
