@@ -57,6 +57,12 @@ def test_an_engine_changes_no_digit_of_a_measure(name, engine, frames):
     assert counted == plain
 
 
+@pytest.mark.parametrize("name", ["pmse", "copies"])
+def test_one_name_is_a_list_of_one_column(name, frames):
+    call = getattr(divulge, name)
+    assert [str(r) for r in call(*frames, columns="age")] == [str(r) for r in call(*frames, columns=["age"])]
+
+
 def test_a_measure_by_models_refuses_an_engine(frames):
     with pytest.raises(SettingError, match="pmse needs every row, and duckdb counts rows where they are"):
         divulge.pmse(*frames, engine="duckdb")

@@ -14,7 +14,7 @@ from divulge.case.case import COLLECTED, LEFT_OUT, READ, Case, build_case
 from divulge.case.door import of_one_table, public_function
 from divulge.core.errors import SettingError
 from divulge.core.process_wide import one_thread
-from divulge.core.schema import check_columns
+from divulge.core.schema import check_columns, column_names
 from divulge.measures.blocks import coded_columns
 from divulge.measures.entry import Better, Family, Measure, MeasureWords, Run, Seconds
 from divulge.measures.result import FidelityResult
@@ -127,6 +127,8 @@ def _answer(
     case = build_case(**tables, engine=engine)
     if engine not in COUNTING:
         case = case.collected("this measure needs every row")
+    if settings.get("columns") is not None:  # an attack's may be two lists, which the door leaves alone
+        settings["columns"] = column_names("columns", settings["columns"])
     for name in ("targets", "groups", "columns", "target"):
         if (given := settings.get(name)) is not None:
             check_columns(name, [given] if name == "target" else given, case.columns)
