@@ -52,7 +52,8 @@ divulge.cap(people, people, keys=["age", "job"], target="ill")
 COUNTED = """
 import resource, sys
 used = resource.getrusage(resource.RUSAGE_SELF)
-print(sum(name.split(".")[0] == "divulge" for name in sys.modules), used.ru_utime + used.ru_stime)
+files = [n for n, m in sys.modules.items() if n.split(".")[0] == "divulge" and getattr(m, "__file__", None)]
+print(len(files), used.ru_utime + used.ru_stime)
 """
 RUNS = 5
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from divulge.measures import column_pairs as pair_measures
-from divulge.measures import column_shapes
 from divulge.sdmetrics import column_pairs, single_column, single_table
 from divulge.sdmetrics.errors import IncomputableMetricError
+from divulge.sdmetrics.single_column import formulas
 
 NAN = math.nan
 TWO = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0, NAN], "y": [2.0, 1.0, 4.0, 3.0, 5.0]})
@@ -78,10 +78,10 @@ def test_kinds_of_frames(make):
 def test_whole_numbers_are_counted_or_sorted(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     real, synthetic = rng.integers(-40, 60, 300), rng.integers(-30, 90, 200)
-    by_sorting = column_shapes.ks_complement(real, synthetic)
-    monkeypatch.setattr(column_shapes, "_COUNT_FROM", 0)
-    assert column_shapes._counted(real, synthetic) is not None
-    assert column_shapes.ks_complement(real, synthetic) == by_sorting
+    by_sorting = formulas.ks_complement(real, synthetic)
+    monkeypatch.setattr(formulas, "_COUNT_FROM", 0)
+    assert formulas._counted(real, synthetic) is not None
+    assert formulas.ks_complement(real, synthetic) == by_sorting
 
 
 HARD = {
@@ -100,12 +100,12 @@ HARD = {
 def test_numbers_are_compared_without_sorting_most(kind, shift, monkeypatch):
     rng = np.random.default_rng(4)
     real, synthetic = HARD[kind](rng, 500), HARD[kind](rng, 400) + shift
-    by_sorting = column_shapes.ks_complement(real, synthetic)
-    monkeypatch.setattr(column_shapes, "_COUNT_FROM", 0)
+    by_sorting = formulas.ks_complement(real, synthetic)
+    monkeypatch.setattr(formulas, "_COUNT_FROM", 0)
     for n_buckets in (2, 16, 64, 256, 2**13):
-        monkeypatch.setattr(column_shapes, "_BUCKETS", n_buckets)
-        assert column_shapes.ks_complement(real, synthetic) == by_sorting
-    assert (column_shapes._gap_by_buckets(real, synthetic) is None) == (
+        monkeypatch.setattr(formulas, "_BUCKETS", n_buckets)
+        assert formulas.ks_complement(real, synthetic) == by_sorting
+    assert (formulas._gap_by_buckets(real, synthetic) is None) == (
         kind == "endless" or (kind, shift) == ("constant", 0)
     )
 
@@ -119,7 +119,7 @@ def test_the_order_of_categories_changes_no_digit(seed):
     assert pair_measures.contingency_similarity(*turned) == pair_measures.contingency_similarity(real, synthetic)
     assert pair_measures.cramers_v(turned[0]) == pair_measures.cramers_v(real) == pair_measures.cramers_v(real.T)
     counts = real[:, 0], np.where(synthetic[:, 0] < 30, 0, synthetic[:, 0])
-    for measure in (column_shapes.tv_complement, column_shapes.chi_squared_p):
+    for measure in (formulas.tv_complement, formulas.chi_squared_p):
         assert measure(*counts) == measure(*(c[rows] for c in counts))
 
 

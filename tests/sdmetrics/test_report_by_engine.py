@@ -9,11 +9,11 @@ import pytest
 
 from divulge.core.errors import DivulgeError, SettingError, SizeError
 from divulge.core.memory import Room
-from divulge.measures.column_shapes import ks_complement, ks_complement_of_counts
 from divulge.run import fitting
 from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.reports import QualityReport, counted_pairs, counted_table, fresh_sample
 from divulge.sdmetrics.reports.correlations import Sums, grid_of, steps
+from divulge.sdmetrics.single_column.formulas import ks_complement, ks_complement_of_counts
 from divulge.tables.readers import opened
 from divulge.tables.sizes import size_of
 

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from divulge.core.calls import with_signature
 from divulge.core.schema import Schema, column_names
 
 __all__ = ["SHARED", "of_one_table", "public_function"]
@@ -50,7 +51,7 @@ def public_function(entry: Any, answer: Callable[..., Any], *also: Callable[...,
         settings = {name: _as_names(name, arguments.pop(name)) for name in names & arguments.keys()}
         return answer(entry, settings, **arguments)
 
-    public.__signature__ = signature  # type: ignore[attr-defined] # functions take attributes
+    with_signature(public, signature)
     public.run, public.entry = run, entry  # type: ignore[attr-defined] # functions take attributes
     texts = [f.__doc__ or "" for f in (*also, answer)]
     told = SHARED | dict(getattr(entry.words, "settings", {}))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["with_hints"]
+__all__ = ["with_hints", "with_signature"]
 
 
 def with_hints(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,6 +32,12 @@ def with_hints(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     called.__module__, called.__qualname__ = "divulge", name  # where pickle finds it
     return called
+
+
+def with_signature(function: Callable[..., Any], signature: inspect.Signature) -> Callable[..., Any]:
+    """Return a function that shows this signature to `help` and to editors, whatever it takes itself."""
+    function.__signature__ = signature  # type: ignore[attr-defined] # functions take attributes
+    return function
 
 
 def _told(name: str, signature: inspect.Signature, error: str, given: tuple[Any, ...], named: dict[str, Any]) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from divulge.sdmetrics import catalogue
 from divulge.sdmetrics.attackers import CAPAttacker, GeneralizedCAPAttacker, PrivacyAttackerModel, ZeroCAPAttacker
 from divulge.sdmetrics.base import SingleTableMetric
-from divulge.sdmetrics.catalogue import CategoricalPrivacyMetric, NumericalPrivacyMetric
+from divulge.sdmetrics.catalogue import METRICS, CategoricalPrivacyMetric, NumericalPrivacyMetric
 from divulge.sdmetrics.classifiers import (
     CategoricalKNNAttacker,
     CategoricalNBAttacker,
@@ -25,10 +24,7 @@ from divulge.sdmetrics.numerical import (
     NumericalRadiusNearestNeighborAttacker,
     SVRAttacker,
 )
-from divulge.sdmetrics.rows import metric_classes
 
-METRICS: dict[str, type[SingleTableMetric]] = metric_classes(catalogue.ROWS, "divulge.sdmetrics")
-"""The metrics by name."""
 globals().update(METRICS)
 
 __all__: list[str] = [

@@ -7,11 +7,13 @@ dictionary with "score", `normalize` the score on a scale from 0 to 1.
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
 from divulge.sdmetrics.goal import Goal
+from divulge.sdmetrics.paths import PATHS
 
 __all__ = [
     "BaseMetric",
@@ -39,6 +41,8 @@ class BaseMetric:
     @classmethod
     def get_subclasses(cls, include_parents: bool = False) -> dict[str, type[BaseMetric]]:
         """Return the metrics derived from this class, by name; with `include_parents` also their parent classes."""
+        for family in PATHS:
+            import_module(f"divulge.sdmetrics.{family}")
         found: dict[str, type[BaseMetric]] = {}
         for child in cls.__subclasses__():
             below = child.get_subclasses(include_parents)

@@ -6,13 +6,16 @@ A new metric needs a row here, an adapter that returns SDMetrics' breakdown, and
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from textwrap import fill
+from typing import Any
 
 from divulge.sdmetrics import attribution, closest, guessing, new_rows, numerical, sound
 from divulge.sdmetrics.base import SingleTableMetric
-from divulge.sdmetrics.rows import Row
+from divulge.sdmetrics.computed import Breakdown, computed_by, refused
 
-__all__ = ["ROWS", "CategoricalPrivacyMetric", "NumericalPrivacyMetric"]
+__all__ = ["METRICS", "ROWS", "CategoricalPrivacyMetric", "NumericalPrivacyMetric"]
 
 
 _INSTEAD = (
@@ -31,6 +34,32 @@ class NumericalPrivacyMetric(SingleTableMetric):
     """Metrics in which an attacker guesses sensitive numbers from keys that are numbers."""
 
     _instead = _INSTEAD
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One metric."""
+
+    name: str
+    """Name of the class."""
+    title: str | None
+    """Its attribute `name`."""
+    breakdown: Callable[..., Breakdown]
+    """The adapter: takes the arguments of SDMetrics' `compute_breakdown` and `seed`, and returns the same breakdown."""
+    native: str
+    """The function of divulge that answers the question, as a call to write down."""
+    sound: Callable[..., Breakdown] | None
+    """The sound counterpart: takes the same arguments, without `seed`, and `real_validation_data`; or None."""
+    doc: str
+    """First paragraphs of the docstring."""
+    sound_doc: str = ""
+    """What `mode="sound"` changes, and why."""
+    compute: Callable[..., Any] | None = None
+    """The function of `compute`, with the same arguments by name, where it does not return the breakdown's score."""
+    base: type[SingleTableMetric] | str = SingleTableMetric
+    """Class above it, or the name of an earlier row."""
+    min_value: float = 0
+    max_value: float = 1
 
 
 _TABLES = """
@@ -251,3 +280,36 @@ sample size are not used.""",
         for name, title, breakdown, doc in numerical.METRICS
     ),
 )
+
+
+def _metric_class(row: Row, base: type[SingleTableMetric]) -> type[SingleTableMetric]:
+    compares = f"``{row.native}``,\nwhich compares members with strangers, with an interval."
+    reason = f"it compares nobody with strangers. hint: {row.native} does, with an interval."
+    sound_doc = row.sound_doc or f"There is no sound counterpart, and this mode raises an error. Use\n{compares}"
+    doc = f"""{row.doc.strip()}
+
+Notes
+-----
+**mode="sound"**
+
+{sound_doc.strip()}
+
+See Also
+--------
+{row.native}
+"""
+    made = type(row.name, (base,), {"__module__": "divulge.sdmetrics", "__doc__": doc, "name": row.title})
+    return computed_by(
+        row.breakdown,
+        compute=row.compute,
+        sound=row.sound or refused(row.name, reason, NotImplementedError),
+        seeded=True,
+        min_value=row.min_value,
+        max_value=row.max_value,
+    )(made)
+
+
+METRICS: dict[str, type[SingleTableMetric]] = {}
+"""The metrics by name."""
+for _row in ROWS:
+    METRICS[_row.name] = _metric_class(_row, METRICS[_row.base] if isinstance(_row.base, str) else _row.base)

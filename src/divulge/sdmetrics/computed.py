@@ -2,27 +2,67 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, TypeVar
 
+import numpy as np
+
+from divulge.core.calls import with_signature
 from divulge.sdmetrics.base import BaseMetric
 from divulge.sdmetrics.goal import Goal
 
-__all__ = ["computed_by", "in_sound_mode", "refused"]
+__all__ = ["MODES", "Breakdown", "computed_by", "in_sound_mode", "refused"]
 
+Breakdown = dict[str, Any]
+MODES = ("compatible", "sound")
 _Metric = TypeVar("_Metric", bound=type[BaseMetric])
+_STRANGERS = "real_validation_data"
+_BY_NAME = inspect.Parameter.KEYWORD_ONLY
+_MODE = inspect.Parameter("mode", _BY_NAME, default=MODES[0], annotation='Literal["compatible", "sound"]')
 _DOCS = {
-    "compute": "Return the score; see the class for the parameters.",
-    "compute_breakdown": 'Return a dictionary with "score" and what it is made of; see the class for the parameters.',
+    "compute": """Return the score.
+
+See the class for the parameters.
+
+Returns
+-------
+float
+    The score.
+""",
+    "compute_breakdown": """Return the score and what it is made of.
+
+See the class for the parameters.
+
+Returns
+-------
+dict
+    "score" and what it is made of.
+""",
+    "compute_both": """Return the breakdown as released and the sound one beside it.
+
+See the class for the parameters.
+
+Returns
+-------
+dict
+    "compatible" and "sound": the breakdown of each mode.
+
+Raises
+------
+NotImplementedError, TypeError
+    The metric has no sound counterpart; then `compute_breakdown` still gives the released one.
+""",
 }
 
 
 def computed_by(
-    breakdown: Callable[..., dict[str, Any]],
+    breakdown: Callable[..., Breakdown],
     *,
-    sound: Callable[..., dict[str, Any]] | None = None,
+    compute: Callable[..., Any] | None = None,
+    sound: str | Callable[..., Breakdown] | None = None,
+    seeded: bool = False,
     min_value: float = 0.0,
     max_value: float = 1.0,
     goal: Goal = Goal.MAXIMIZE,
@@ -33,9 +73,14 @@ def computed_by(
     ----------
     breakdown
         Takes the arguments of SDMetrics' call and returns its breakdown, a dictionary with "score".
+    compute
+        Function of `compute`, with the same arguments by name, where it does not return the breakdown's score.
     sound
         The same question, answered beside a fresh sample: takes both tables, `real_validation_data`, and of the other
-        arguments those that mean something there. None gives the class no `mode` and no `compute_both`.
+        arguments those that mean something there. A text is its module and its name, such as "sound_columns.ks_sound",
+        imported when it is called. None gives the class no `mode` and no `compute_both`.
+    seeded
+        Whether `breakdown` and `compute` take `seed` besides, and the calls with them.
     min_value, max_value, goal
         Attributes of the class.
 
@@ -48,111 +93,104 @@ def computed_by(
     >>> Same.compute([1], [1]), Same.compute_breakdown([1], [1]), Same.goal.name
     (1.0, {'score': 1.0, 'real': 0.5}, 'MAXIMIZE')
     """
-    signature = inspect.signature(breakdown)
+    own = inspect.signature(breakdown)
+    released = own.replace(parameters=[p for n, p in own.parameters.items() if not (seeded and n == "seed")])
+    strangers = inspect.Parameter(_STRANGERS, _BY_NAME, default=None, annotation="Any")
+    known = released if sound is None else _with(released, strangers)
 
     def decorate(metric: _Metric) -> _Metric:
-        calls = {"compute": (lambda found: found["score"]), "compute_breakdown": (lambda found: found)}
-        for call, result in calls.items():
-            released = _call(metric.__name__, call, breakdown, signature, result)
-            made = released if sound is None else _with_mode(metric.__name__, released, sound, result)
-            setattr(metric, call, classmethod(made))
-        if sound is not None:
-            metric.compute_both = classmethod(_both(metric.__name__, breakdown, sound))  # type: ignore[attr-defined] # classes take attributes
+        name = metric.__name__
+
+        def run(call: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            seed = {"seed": _checked_seed(name, kwargs.pop("seed", 0))} if seeded else {}
+            mode = MODES[0] if sound is None else kwargs.pop("mode", MODES[0])
+            if in_sound_mode(name, mode, None if _STRANGERS in released.parameters else kwargs.get(_STRANGERS)):
+                counterpart = _imported(sound)
+                arguments = _bound(f'{name}, mode="sound"', inspect.signature(counterpart), args, kwargs)
+                return counterpart(*arguments.args, **arguments.kwargs)
+            if sound is not None and _STRANGERS not in released.parameters:
+                kwargs.pop(_STRANGERS, None)
+            arguments = _bound(f"{name}.{call}()", released, args, kwargs)
+            return function(**arguments.arguments, **seed)
+
+        def compute_breakdown(cls: type[BaseMetric], *args: Any, **kwargs: Any) -> Breakdown:
+            return run("compute_breakdown", breakdown, args, kwargs)  # type: ignore[no-any-return] # a breakdown
+
+        def compute_(cls: type[BaseMetric], *args: Any, **kwargs: Any) -> Any:
+            found = run("compute", compute or breakdown, args, kwargs)
+            return found["score"] if isinstance(found, Mapping) else found
+
+        def compute_both(cls: type[BaseMetric], *args: Any, **kwargs: Any) -> dict[str, Breakdown]:
+            seed = {"seed": kwargs.pop("seed")} if seeded and "seed" in kwargs else {}
+            given = dict(_bound(f"{name}.compute_both()", known, args, kwargs).arguments)
+            takes = inspect.signature(_imported(sound)).parameters
+            anything = any(p.kind is p.VAR_KEYWORD for p in takes.values())
+            some = {n: v for n, v in given.items() if anything or n in takes}
+            sound_one = run("compute_both", breakdown, (), {**some, **seed, "mode": MODES[1]})
+            alone = {n: v for n, v in given.items() if n in released.parameters}
+            return {"compatible": run("compute_both", breakdown, (), alone | seed), "sound": sound_one}
+
+        calls = [(compute_, "compute", float), (compute_breakdown, "compute_breakdown", dict)]
+        for function, call, returns in [*calls, *([] if sound is None else [(compute_both, "compute_both", dict)])]:
+            more = [_MODE] if sound is not None and call != "compute_both" else []
+            if seeded:
+                more.append(inspect.Parameter("seed", _BY_NAME, default=0, annotation="int"))
+            shown = _with(known, *more)
+            cls = inspect.Parameter("cls", inspect.Parameter.POSITIONAL_ONLY)
+            shown = shown.replace(parameters=[cls, *shown.parameters.values()], return_annotation=returns)
+            function.__name__, function.__qualname__, function.__doc__ = call, f"{name}.{call}", _DOCS[call]
+            setattr(metric, call, classmethod(with_signature(function, shown)))
         metric.min_value, metric.max_value, metric.goal = min_value, max_value, goal
         return metric
 
     return decorate
 
 
-def _call(
-    metric: str,
-    call: str,
-    breakdown: Callable[..., dict[str, Any]],
-    signature: inspect.Signature,
-    result: Callable[[dict[str, Any]], Any],
-) -> Callable[..., Any]:
-    def function(cls: type[BaseMetric], *args: Any, **kwargs: Any) -> Any:
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{metric}.{call}(): {error}") from None
-        return result(breakdown(*bound.args, **bound.kwargs))
-
-    first = inspect.Parameter("cls", inspect.Parameter.POSITIONAL_ONLY)
-    function.__signature__ = signature.replace(parameters=[first, *signature.parameters.values()])  # type: ignore[attr-defined] # inspect reads it
-    function.__name__, function.__qualname__, function.__doc__ = call, f"{metric}.{call}", _DOCS[call]
-    return function
-
-
-MODES = ("compatible", "sound")
-_STRANGERS = "real_validation_data"
-
-
 def in_sound_mode(metric: str, mode: Any, strangers: Any) -> bool:
     """Return whether a call asks for the sound mode, and refuse other modes and holdouts that would not be used."""
-    if mode not in MODES:
+    if not isinstance(mode, str) or mode not in MODES:
         raise ValueError(f"{metric}: unknown mode. hint: one of {', '.join(MODES)}.")
     if mode == MODES[0] and strangers is not None:
         raise TypeError(f'{metric}: `{_STRANGERS}` is used in mode="sound" only.')
     return bool(mode == MODES[1])
 
 
-def refused(metric: str, why: str) -> Callable[..., dict[str, Any]]:
+def refused(metric: str, why: str, error: type[Exception] = TypeError) -> Callable[..., Breakdown]:
     """Return what stands for the sound counterpart of a metric that has none: it says why."""
 
-    def sound(*args: Any, **kwargs: Any) -> dict[str, Any]:
-        raise TypeError(f"{metric} has no sound counterpart: {why}")
+    def sound(*args: Any, **arguments: Any) -> Breakdown:
+        raise error(f"{metric} has no sound counterpart: {why}")
 
     sound.why = why  # type: ignore[attr-defined] # functions take attributes
     return sound
 
 
-def _with_mode(
-    metric: str,
-    released: Callable[..., Any],
-    sound: Callable[..., dict[str, Any]],
-    result: Callable[[dict[str, Any]], Any],
-) -> Callable[..., Any]:
-    """Return a call that takes `mode` and, where it is "sound", `real_validation_data`."""
-
-    @functools.wraps(released)
-    def function(cls: type[BaseMetric], *args: Any, mode: str = MODES[0], **kwargs: Any) -> Any:
-        if own_strangers:
-            asked = in_sound_mode(metric, mode, None)
-        else:
-            asked = in_sound_mode(metric, mode, kwargs.get(_STRANGERS))
-            if not asked:
-                kwargs.pop(_STRANGERS, None)
-        return result(_sound(metric, sound, args, kwargs)) if asked else released(cls, *args, **kwargs)
-
-    signature = inspect.signature(released)
-    own_strangers = _STRANGERS in signature.parameters
-    extra = [
-        inspect.Parameter("mode", inspect.Parameter.KEYWORD_ONLY, default=MODES[0]),
-        *([] if own_strangers else [inspect.Parameter(_STRANGERS, inspect.Parameter.KEYWORD_ONLY, default=None)]),
-    ]
-    function.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *extra])  # type: ignore[attr-defined] # inspect reads it
-    return function
+def _imported(sound: str | Callable[..., Breakdown] | None) -> Callable[..., Breakdown]:
+    """Return a sound counterpart that is given by its module and its name."""
+    assert sound is not None
+    if not isinstance(sound, str):
+        return sound
+    module, _, name = sound.partition(".")
+    return getattr(import_module(f"divulge.sdmetrics.{module}"), name)  # type: ignore[no-any-return] # a function
 
 
-def _sound(
-    metric: str, sound: Callable[..., dict[str, Any]], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> dict[str, Any]:
+def _with(signature: inspect.Signature, *more: inspect.Parameter) -> inspect.Signature:
+    """Return the signature with further keyword parameters, except those it already has."""
+    new = [p for p in more if p.name not in signature.parameters]
+    return signature.replace(parameters=[*signature.parameters.values(), *new])
+
+
+def _bound(
+    call: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> inspect.BoundArguments:
+    """Return the arguments by name; an error names the call and not the adapter."""
     try:
-        bound = inspect.signature(sound).bind(*args, **kwargs)
+        return signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise TypeError(f'{metric}, mode="sound": {error}') from None
-    return sound(*bound.args, **bound.kwargs)
+        raise TypeError(f"{call}: {error}") from None
 
 
-def _both(
-    metric: str, breakdown: Callable[..., dict[str, Any]], sound: Callable[..., dict[str, Any]]
-) -> Callable[..., dict[str, Any]]:
-    def compute_both(cls: type[BaseMetric], *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return both breakdowns, as released and sound."""
-        own = {name: value for name, value in kwargs.items() if name != _STRANGERS}
-        known = inspect.signature(sound).parameters
-        both = {name: value for name, value in kwargs.items() if name in known}
-        return {"compatible": breakdown(*args, **own), "sound": _sound(metric, sound, args[:2], both)}
-
-    return compute_both
+def _checked_seed(metric: str, seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
+        raise ValueError(f"{metric}: `seed` must be a whole number from 0 to 2**32 - 1.")
+    return int(seed)

@@ -60,6 +60,13 @@ PATHS: dict[str, dict[str, tuple[str, ...]]] = {
             "MulticlassMLPClassifier",
         ),
         "efficacy.regression": ("LinearRegression", "MLPRegressor", "RegressionEfficacyMetric"),
+        "multi_column_pairs": (
+            "ContingencySimilarity",
+            "ContinuousKLDivergence",
+            "CorrelationSimilarity",
+            "DiscreteKLDivergence",
+            "MultiColumnPairsMetric",
+        ),
         "new_row_synthesis": ("NewRowSynthesis",),
         "privacy.base": ("CategoricalPrivacyMetric", "NumericalPrivacyMetric", "PrivacyAttackerModel"),
         "privacy.cap": (
@@ -142,11 +149,10 @@ PATHS: dict[str, dict[str, tuple[str, ...]]] = {
 """For each module of this package the paths below it, and the names that SDMetrics has there."""
 
 
-def attach() -> None:
-    """Make a module of each path that is none, and give it its names; parents come before what is below them."""
-    for home, below in PATHS.items():
-        for path in sorted(below):
-            _attach(f"{_HOME}.{home}", path, below[path])
+def attach(home: str) -> None:
+    """Make a module of each path below one of the modules of `PATHS`, and give it its names; parents come first."""
+    for path, names in sorted(PATHS[home].items()):
+        _attach(f"{_HOME}.{home}", path, names)
 
 
 def _attach(home: str, path: str, names: tuple[str, ...]) -> None:

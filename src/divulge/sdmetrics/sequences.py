@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from divulge.kernels.relations import MISSING, SequenceOrder, order_of
 from divulge.kernels.sequences import STATISTICS, Statistic, per_sequence
-from divulge.measures.column_shapes import ks_complement
 from divulge.measures.rules import combined
 from divulge.sdmetrics.base import ColumnPairsMetric, SingleColumnMetric
 from divulge.sdmetrics.columns import Column, frame_of
 from divulge.sdmetrics.computed import computed_by
 from divulge.sdmetrics.inputs import aligned, column_of, known_codes
-from divulge.sdmetrics.sound_scores import of_members
+from divulge.sdmetrics.single_column.formulas import ks_complement
 
 __all__ = ["InterRowMSAS", "SequenceLengthSimilarity", "StatisticMSAS"]
 
@@ -87,11 +86,11 @@ def statistic_msas(real_data: Any, synthetic_data: Any, statistic: str = "mean")
     return {"score": ks_complement(real, synthetic)}
 
 
-def _all_lengths(tables: Sequence[Any]) -> list[Ints]:
+def all_lengths(tables: Sequence[Any]) -> list[Ints]:
     return [_lengths(data, f"table {i}") for i, data in enumerate(tables, start=1)]
 
 
-def _all_statistics(tables: Sequence[Any], statistic: str = "mean") -> list[NDArray[Any]]:
+def all_statistics(tables: Sequence[Any], statistic: str = "mean") -> list[NDArray[Any]]:
     """Return the statistic of each sequence of several tables, the first one real."""
     if statistic not in STATISTICS:
         raise ValueError(f"Invalid statistic: {statistic}. Choose from {list(STATISTICS)}.")
@@ -107,7 +106,7 @@ def _all_sides(tables: Sequence[Any]) -> list[_Sequences]:
     return out
 
 
-def _all_differences(tables: Sequence[Any], n_rows_diff: int = 1, apply_log: bool = False) -> list[NDArray[Any]]:
+def all_differences(tables: Sequence[Any], n_rows_diff: int = 1, apply_log: bool = False) -> list[NDArray[Any]]:
     """Return for each sequence of several tables the array of its differences between rows, shape (n_sequences,)."""
     if not isinstance(n_rows_diff, int) or n_rows_diff < 1:
         raise ValueError("'n_rows_diff' must be an integer greater than zero.")
@@ -259,7 +258,7 @@ def _matched(keys: Any, values: Any) -> tuple[Any, Any]:
     return keys, values
 
 
-def _score_of_differences(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
+def score_of_differences(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
     """Return the score of sequences' differences, given as arrays of arrays."""
     sides = [np.concatenate(list(side)) if len(side) else np.zeros(0) for side in (real, synthetic)]
     return ks_complement(*sides) if len(sides[0]) and len(sides[1]) else float("nan")
@@ -268,7 +267,7 @@ def _score_of_differences(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
 # ---------------------------------------------------------------- classes
 
 
-@computed_by(sequence_length, sound=of_members(_all_lengths, ks_complement, sequence_length))
+@computed_by(sequence_length, sound="sound_scores.sequence_length_sound")
 class SequenceLengthSimilarity(SingleColumnMetric):
     """How alike the lengths of sequences are: KSComplement of the number of rows per sequence key.
 
@@ -281,7 +280,7 @@ class SequenceLengthSimilarity(SingleColumnMetric):
     name = "Sequence Length Similarity"
 
 
-@computed_by(statistic_msas, sound=of_members(_all_statistics, ks_complement, statistic_msas))
+@computed_by(statistic_msas, sound="sound_scores.statistic_msas_sound")
 class StatisticMSAS(ColumnPairsMetric):
     """How alike the sequences are in one statistic each: KSComplement of the statistic per sequence.
 
@@ -296,7 +295,7 @@ class StatisticMSAS(ColumnPairsMetric):
     name = "Statistic Multi-Sequence Aggregate Similarity"
 
 
-@computed_by(inter_row_msas, sound=of_members(_all_differences, _score_of_differences, inter_row_msas))
+@computed_by(inter_row_msas, sound="sound_scores.inter_row_msas_sound")
 class InterRowMSAS(ColumnPairsMetric):
     """How alike the steps between rows are: KSComplement of all differences x[t + k] - x[t] within sequences.
 

@@ -138,11 +138,25 @@ def disclosure_sound(
 
 
 def disclosure_estimate_sound(
-    *, num_rows_subsample: int = 1000, num_iterations: int = 10, verbose: bool = True, **arguments: Any
+    real_data: Any,
+    synthetic_data: Any,
+    known_column_names: Sequence[Hashable],
+    sensitive_column_names: Sequence[Hashable],
+    computation_method: str = "cap",
+    continuous_column_names: Sequence[Hashable] | None = None,
+    num_discrete_bins: int = 10,
+    num_rows_subsample: int = 1000,
+    num_iterations: int = 10,
+    verbose: bool = True,
+    *,
+    real_validation_data: Any = None,
 ) -> Breakdown:
     """Return the sound counterpart of DisclosureProtectionEstimate: all rows, as nothing has to be drawn."""
     check_counts(num_rows_subsample=num_rows_subsample, num_iterations=num_iterations)
-    return disclosure_sound(**arguments)
+    return disclosure_sound(
+        real_data, synthetic_data, known_column_names, sensitive_column_names, computation_method,
+        continuous_column_names, num_discrete_bins, real_validation_data=real_validation_data,
+    )  # fmt: skip
 
 
 def _attributed(

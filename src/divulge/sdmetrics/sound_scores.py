@@ -16,9 +16,14 @@ import polars as pl
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from divulge.core.calls import with_signature
 from divulge.measures.permuted_score import permuted_score
 from divulge.measures.result import FidelityResult, HoldoutValue
+from divulge.sdmetrics import sequences
+from divulge.sdmetrics.column_pairs import comparisons as pairs
+from divulge.sdmetrics.column_pairs import keys
 from divulge.sdmetrics.inputs import column_of, two_columns
+from divulge.sdmetrics.single_column import comparisons, formats, formulas, own
 from divulge.sdmetrics.sound_columns import breakdown_of, pooled_codes, pooled_numbers
 
 __all__ = ["of_members", "of_numbers", "of_pairs", "of_rule", "scored"]
@@ -163,5 +168,24 @@ def _called(
         given = [(role, arguments.pop(role)) for role in _ROLES if role in arguments]
         return sound([(role, data) for role, data in given if data is not None], **arguments)
 
-    call.__signature__ = signature  # type: ignore[attr-defined] # inspect reads it
-    return call
+    return with_signature(call, signature)
+
+
+# ---------------------------------------------------------------- the counterparts, which classes of metrics name
+
+range_coverage_sound = of_numbers(comparisons.range_coverage)
+statistic_similarity_sound = of_numbers(comparisons.statistic_similarity)
+outliers_sound = of_numbers(own.outliers)
+smoothness_sound = of_numbers(own.smoothness)
+continuous_divergence_sound = of_pairs(pairs.continuous_divergence, numbers=True)
+discrete_divergence_sound = of_pairs(pairs.discrete_divergence, numbers=False)
+datetime_format_sound = of_rule(formats.rows_of_format, "datetime_format")
+regex_format_sound = of_rule(formats.rows_of_pattern, "regex_format")
+key_uniqueness_sound = of_rule(comparisons.unique_keys)
+referential_integrity_sound = of_rule(keys.found_keys)
+cardinality_boundary_sound = of_members(
+    keys.all_children, formulas.cardinality_boundary_adherence, keys.cardinality_boundary
+)
+sequence_length_sound = of_members(sequences.all_lengths, formulas.ks_complement, sequences.sequence_length)
+statistic_msas_sound = of_members(sequences.all_statistics, formulas.ks_complement, sequences.statistic_msas)
+inter_row_msas_sound = of_members(sequences.all_differences, sequences.score_of_differences, sequences.inter_row_msas)

@@ -1,5 +1,6 @@
 """The metrics of two columns, under the paths that they have in SDMetrics."""
 
+from divulge.sdmetrics import paths
 from divulge.sdmetrics.base import ColumnPairsMetric
 from divulge.sdmetrics.column_pairs.statistical import (
     CardinalityBoundaryAdherence,
@@ -22,3 +23,5 @@ __all__ = [
     "ReferentialIntegrity",
     "StatisticMSAS",
 ]
+
+paths.attach("column_pairs")

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from divulge.kernels.counts.histograms import pair_histograms
 from divulge.measures import column_pairs as measures
-from divulge.measures.column_shapes import frequencies
 from divulge.sdmetrics.columns import Column, drawn_rows
 from divulge.sdmetrics.errors import ConstantInputError, IncomputableMetricError
 from divulge.sdmetrics.inputs import codes_of, from_least, known, known_codes, numbers_of, sortable, two_columns
 from divulge.sdmetrics.readings import as_numbers
+from divulge.sdmetrics.single_column.formulas import frequencies
 
 __all__ = ["contingency_similarity", "continuous_divergence", "correlation_similarity", "discrete_divergence"]
 

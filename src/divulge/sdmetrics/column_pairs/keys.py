@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.measures import validity
 from divulge.sdmetrics.columns import Column
+from divulge.sdmetrics.single_column import formulas
 from divulge.sdmetrics.single_column.comparisons import key_codes, key_columns
 
 __all__ = ["all_children", "cardinality_boundary", "children_of", "found_keys", "referential_integrity"]
@@ -41,7 +41,7 @@ def referential_integrity(real_data: Any, synthetic_data: Any) -> Breakdown:
     if len(child) == 1 and real_child[0].missing.any():
         child = [child[0].take(~child[0].missing)]
     parents, children = key_codes([parent, child])
-    return {"score": validity.share(int(np.isin(children, parents).sum()), len(children))}
+    return {"score": formulas.share(int(np.isin(children, parents).sum()), len(children))}
 
 
 def _check_comparable(parent: Column, child: Column) -> None:
@@ -59,7 +59,7 @@ def cardinality_boundary(real_data: Any, synthetic_data: Any) -> Breakdown:
     As released, where there is no parent the children's own keys are the parents.
     """
     real, synthetic = (children_of(d, r) for d, r in ((real_data, "real_data"), (synthetic_data, "synthetic_data")))
-    return {"score": validity.cardinality_boundary_adherence(real, synthetic)}
+    return {"score": formulas.cardinality_boundary_adherence(real, synthetic)}
 
 
 def found_keys(data: Any, role: str) -> NDArray[np.bool_]:

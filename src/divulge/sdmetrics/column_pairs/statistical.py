@@ -6,8 +6,6 @@ pairs of columns.
 
 from __future__ import annotations
 
-from divulge.measures.validity import cardinality_boundary_adherence
-from divulge.sdmetrics import sound_columns, sound_scores
 from divulge.sdmetrics.base import ColumnPairsMetric
 from divulge.sdmetrics.column_pairs import comparisons, keys
 from divulge.sdmetrics.computed import computed_by
@@ -24,7 +22,7 @@ __all__ = [
 
 @computed_by(
     keys.cardinality_boundary,
-    sound=sound_scores.of_members(keys.all_children, cardinality_boundary_adherence, keys.cardinality_boundary),
+    sound="sound_scores.cardinality_boundary_sound",
 )
 class CardinalityBoundaryAdherence(ColumnPairsMetric):
     """Share of synthetic parents with as many children as real parents have, between the fewest and the most.
@@ -38,7 +36,7 @@ class CardinalityBoundaryAdherence(ColumnPairsMetric):
     name = "CardinalityBoundaryAdherence"
 
 
-@computed_by(comparisons.contingency_similarity, sound=sound_columns.contingency_sound)
+@computed_by(comparisons.contingency_similarity, sound="sound_columns.contingency_sound")
 class ContingencySimilarity(ColumnPairsMetric):
     """1 less the total variation distance between the shares of all pairs of values; missing is a value.
 
@@ -59,16 +57,14 @@ class ContingencySimilarity(ColumnPairsMetric):
     name = "ContingencySimilarity"
 
 
-@computed_by(
-    comparisons.continuous_divergence, sound=sound_scores.of_pairs(comparisons.continuous_divergence, numbers=True)
-)
+@computed_by(comparisons.continuous_divergence, sound="sound_scores.continuous_divergence_sound")
 class ContinuousKLDivergence(ColumnPairsMetric):
     """1 / (1 + the Kullback-Leibler divergence) of counts in 10 x 10 bins over the real range; missing counts as 0."""
 
     name = "Continuous Kullback–Leibler Divergence"
 
 
-@computed_by(comparisons.correlation_similarity, sound=sound_columns.correlation_sound)
+@computed_by(comparisons.correlation_similarity, sound="sound_columns.correlation_sound")
 class CorrelationSimilarity(ColumnPairsMetric):
     """1 less half the difference between the two correlations; rows in which a value is missing are left out.
 
@@ -85,16 +81,14 @@ class CorrelationSimilarity(ColumnPairsMetric):
     name = "CorrelationSimilarity"
 
 
-@computed_by(
-    comparisons.discrete_divergence, sound=sound_scores.of_pairs(comparisons.discrete_divergence, numbers=False)
-)
+@computed_by(comparisons.discrete_divergence, sound="sound_scores.discrete_divergence_sound")
 class DiscreteKLDivergence(ColumnPairsMetric):
     """1 / (1 + the Kullback-Leibler divergence) of the shares of all pairs of values."""
 
     name = "Discrete Kullback–Leibler Divergence"
 
 
-@computed_by(keys.referential_integrity, sound=sound_scores.of_rule(keys.found_keys))
+@computed_by(keys.referential_integrity, sound="sound_scores.referential_integrity_sound")
 class ReferentialIntegrity(ColumnPairsMetric):
     """Share of synthetic children whose key a synthetic parent has.
 

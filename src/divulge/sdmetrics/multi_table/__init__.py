@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from divulge.sdmetrics import paths
 from divulge.sdmetrics.base import MultiTableMetric
 from divulge.sdmetrics.multi_table import detection, multi_single_table
 from divulge.sdmetrics.multi_table.cardinality import CardinalityShapeSimilarity, CardinalityStatisticSimilarity
@@ -26,3 +27,6 @@ __all__ += [*multi_single_table.METRICS, *detection.METRICS]
 def __getattr__(name: str) -> type[MultiTableMetric]:
     """Say what is not here; type checkers take it that all metrics are."""
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}. hint: it has {', '.join(__all__)}.")
+
+
+paths.attach("multi_table")

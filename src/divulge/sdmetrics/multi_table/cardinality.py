@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.schema import no_such
-from divulge.measures.column_shapes import ks_complement
 from divulge.measures.rules import combined
 from divulge.sdmetrics.base import MultiTableMetric
 from divulge.sdmetrics.columns import Column, Frame, equal_codes, frame_of
 from divulge.sdmetrics.computed import in_sound_mode
 from divulge.sdmetrics.goal import Goal
 from divulge.sdmetrics.metadata import dictionary
+from divulge.sdmetrics.single_column.formulas import ks_complement
 from divulge.sdmetrics.single_table.wrappers import corrected_parts
 from divulge.sdmetrics.sound_scores import scored
 from divulge.sdmetrics.warnings import ConstantInputWarning

@@ -10,12 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.measures import validity
 from divulge.run.fitting import check_combinations
 from divulge.sdmetrics.columns import EMPTY, Column, column_of_values
 from divulge.sdmetrics.derived import TEXTS
 from divulge.sdmetrics.reports.tables import TableData, as_text
-from divulge.sdmetrics.single_column import comparisons, formats
+from divulge.sdmetrics.single_column import comparisons, formats, formulas
 from divulge.tables.canonical_values import without_missing
 from divulge.tables.counting import BY_ROWS, Counting, KeyPart
 from divulge.tables.frames import Table
@@ -179,7 +178,7 @@ class DiagnosedTable(TableData):
         parts = [None] if read_anew else [side.key_part(name) for name in asked]
         found = [part for part in parts if part is not None]
         if len(found) == len(asked):
-            return 1 - validity.share(n_rows - side.counting.n_keys(found), n_rows)
+            return 1 - formulas.share(n_rows - side.counting.n_keys(found), n_rows)
         columns, _ = side.combinations(asked)
         read = TableData(self.metadata, self.originals[0], columns)
         return comparisons.key_share([read.sides[1][name] for name in asked], n_rows)

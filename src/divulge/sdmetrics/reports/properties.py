@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.measures import column_shapes
 from divulge.sdmetrics.column_pairs import keys
 from divulge.sdmetrics.columns import Column, Frame
 from divulge.sdmetrics.constraints.adherence import adherence
@@ -21,6 +20,7 @@ from divulge.sdmetrics.reports.details import MEETS, Row, measured
 from divulge.sdmetrics.reports.pairs import Thresholds, pair_rows
 from divulge.sdmetrics.reports.tables import CONTINUOUS, DISCRETE, TableData
 from divulge.sdmetrics.reports.validity import validity_rows
+from divulge.sdmetrics.single_column import formulas
 from divulge.sdmetrics.single_column.comparisons import key_codes
 from divulge.sdmetrics.single_table.table_structure import structure_score
 
@@ -111,7 +111,7 @@ def _tv(table: TableData, name: Hashable) -> float:
     real, synthetic = table.counts(name)
     if not real.sum() or not synthetic.sum():
         raise IncomputableMetricError("The TVComplement metric must have 1 or more non-null values.")
-    return column_shapes.tv_complement(real, synthetic)
+    return formulas.tv_complement(real, synthetic)
 
 
 def _pair_trends(inputs: Inputs) -> list[Row]:
@@ -149,7 +149,7 @@ def _cardinality(inputs: Inputs) -> list[Row]:
     def score(relation: Mapping[str, Any]) -> float:
         if not inputs.same_tables:
             raise ValueError("`real_data` and `synthetic_data` must have the same tables.")
-        return column_shapes.ks_complement(*(n_children(*_keys(inputs, relation, side)) for side in (0, 1)))
+        return formulas.ks_complement(*(n_children(*_keys(inputs, relation, side)) for side in (0, 1)))
 
     return [
         {

@@ -1,5 +1,6 @@
 """The metrics of one column, under the paths that they have in SDMetrics."""
 
+from divulge.sdmetrics import paths
 from divulge.sdmetrics.base import SingleColumnMetric
 from divulge.sdmetrics.sequences import SequenceLengthSimilarity
 from divulge.sdmetrics.single_column.own import OutlierCoverage, SmoothnessSimilarity
@@ -36,3 +37,5 @@ __all__ = [
     "StatisticSimilarity",
     "TVComplement",
 ]
+
+paths.attach("single_column")

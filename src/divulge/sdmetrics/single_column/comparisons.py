@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.measures import column_shapes, coverage, validity
 from divulge.measures.rules import combined
 from divulge.sdmetrics.columns import Column, Frame, frame_of, objects_of
 from divulge.sdmetrics.errors import IncomputableMetricError
@@ -35,6 +34,7 @@ from divulge.sdmetrics.inputs import (
     sortable,
 )
 from divulge.sdmetrics.readings import as_numbers, family_of, hashable, is_plain
+from divulge.sdmetrics.single_column import formulas
 from divulge.sdmetrics.warnings import ConstantInputWarning
 
 __all__ = [
@@ -74,13 +74,13 @@ def ks_of_counts(real: Column, real_counts: Ints, synthetic: Column, synthetic_c
     """Return the score of KSComplement of columns of distinct values, and how many rows have each."""
     counts = [n[~c.missing] for c, n in ((real, real_counts), (synthetic, synthetic_counts))]
     one, other = (_rounded(v) for v in _numbers_of_pair(real, synthetic))
-    return column_shapes.ks_complement_of_counts(one, counts[0], other, counts[1])
+    return formulas.ks_complement_of_counts(one, counts[0], other, counts[1])
 
 
 def ks_of_numbers(real: NDArray[Any], synthetic: NDArray[Any]) -> float:
     """Return the score of KSComplement for numbers without nan, which are rounded to 14 decimals first."""
     one, other = (_rounded(v) for v in (real, synthetic))
-    return column_shapes.ks_complement(one, other)
+    return formulas.ks_complement(one, other)
 
 
 def _numbers_of_pair(real_data: Any, synthetic_data: Any) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -106,7 +106,7 @@ def tv_complement(real_data: Any, synthetic_data: Any) -> Breakdown:
     real, synthetic = counts_of(*pair_of(real_data, synthetic_data))
     if not real.sum() or not synthetic.sum():
         raise IncomputableMetricError("The TVComplement metric must have 1 or more non-null values.")
-    return {"score": column_shapes.tv_complement(real, synthetic)}
+    return {"score": formulas.tv_complement(real, synthetic)}
 
 
 def chi_squared(real_data: Any, synthetic_data: Any) -> Breakdown:
@@ -116,7 +116,7 @@ def chi_squared(real_data: Any, synthetic_data: Any) -> Breakdown:
         raise IncomputableMetricError("CSTest: the synthetic column is empty.")
     codes, size = codes_of(list(columns))
     real, synthetic = (np.bincount(c, minlength=size) for c in codes)
-    return {"score": column_shapes.chi_squared_p(real, synthetic)}
+    return {"score": formulas.chi_squared_p(real, synthetic)}
 
 
 def statistic_similarity(real_data: Any, synthetic_data: Any, statistic: str = "mean") -> Breakdown:
@@ -125,21 +125,21 @@ def statistic_similarity(real_data: Any, synthetic_data: Any, statistic: str = "
     if _is_constant(real):
         warnings.warn(ConstantInputWarning(_CONSTANT), stacklevel=4)
         return {"score": float("nan")}
-    if statistic not in column_shapes.STATISTICS:
+    if statistic not in formulas.STATISTICS:
         raise ValueError(f"requested statistic {statistic} is not valid. Please choose either mean, std, or median.")
     _check_numbers("StatisticSimilarity", real, synthetic)
     read = as_numbers([real, synthetic], shifted=False)
     if read[0].dtype.kind == "m":
         return _of_durations(read[0], read[1], statistic)
     first, second = _exact_numbers(real), _exact_numbers(synthetic)
-    score, ours, theirs = column_shapes.statistic_similarity(first, second, statistic)
+    score, ours, theirs = formulas.statistic_similarity(first, second, statistic)
     return {"real": ours, "synthetic": theirs, "score": score}
 
 
 def _of_durations(real: Column, synthetic: Column, statistic: str) -> Breakdown:
     """Return the breakdown of StatisticSimilarity of durations; as released, a statistic is cut to their unit."""
     values = [numbers_of(c) for c in (real, synthetic)]
-    _, *found = column_shapes.statistic_similarity(values[0], values[1], statistic)
+    _, *found = formulas.statistic_similarity(values[0], values[1], statistic)
     if any(math.isnan(v) for v in found):
         return {"real": float("nan"), "synthetic": float("nan"), "score": float("nan")}
     ours, theirs = map(int, found)
@@ -195,9 +195,9 @@ def boundary_share(
     values, bounds = _ordered(real, synthetic)
     low, high = _with_ends(bounds, low, high)
     if low is None or high is None:
-        return validity.share(0, total)
+        return formulas.share(0, total)
     own = None if counts is None else counts[~synthetic.missing]
-    return validity.share(_n_rows((values >= low) & (values <= high), own), total)
+    return formulas.share(_n_rows((values >= low) & (values <= high), own), total)
 
 
 def _n_rows(kept: NDArray[np.bool_], counts: Ints | None) -> int:
@@ -276,13 +276,13 @@ def category_share(
     (listed, codes), size = known_codes([allowed, synthetic])
     valid = np.bincount(listed, minlength=size + 1) > 0
     valid[0] = range_is_nullable
-    return validity.share(_n_rows(valid[codes], counts), len(synthetic) if counts is None else int(counts.sum()))
+    return formulas.share(_n_rows(valid[codes], counts), len(synthetic) if counts is None else int(counts.sum()))
 
 
 def category_coverage(real_data: Any, synthetic_data: Any) -> Breakdown:
     """Return the breakdown of CategoryCoverage; all categories of pandas' category dtype are values, used or not."""
     columns = [_with_unused(c) for c in pair_of(real_data, synthetic_data)]
-    score, n_real, n_covered = coverage.category_coverage(*counts_of(*columns))
+    score, n_real, n_covered = formulas.category_coverage(*counts_of(*columns))
     if not n_real:
         raise IncomputableMetricError("CategoryCoverage: the real column has no value.")
     return {"score": score, "real": n_real, "synthetic": n_covered}
@@ -298,13 +298,13 @@ def range_coverage(real_data: Any, synthetic_data: Any) -> Breakdown:
     if _is_constant(real) and real.kind not in "C":
         return {"score": float("nan")}
     _check_numbers("RangeCoverage", real, synthetic)
-    return {"score": coverage.range_coverage(*number_pair(real, synthetic))}
+    return {"score": formulas.range_coverage(*number_pair(real, synthetic))}
 
 
 def missing_value_similarity(real_data: Any, synthetic_data: Any) -> Breakdown:
     """Return the breakdown of MissingValueSimilarity."""
     real, synthetic = pair_of(real_data, synthetic_data)
-    score, ours, theirs = validity.missing_value_similarity(real.missing, synthetic.missing)
+    score, ours, theirs = formulas.missing_value_similarity(real.missing, synthetic.missing)
     return {"score": score, "real": ours, "synthetic": theirs}
 
 
@@ -318,8 +318,8 @@ def key_share(columns: list[Column], n_rows: int | None = None) -> float:
     missing = np.logical_and.reduce([c.missing for c in columns])
     codes = key_codes([columns])[0]
     if n_rows is None:
-        return validity.key_uniqueness(codes, missing)
-    return 1 - validity.share(n_rows - len(np.unique(codes[~missing])), n_rows)
+        return formulas.key_uniqueness(codes, missing)
+    return 1 - formulas.share(n_rows - len(np.unique(codes[~missing])), n_rows)
 
 
 def unique_keys(data: Any, role: str) -> NDArray[np.bool_]:

@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.measures.validity import share
 from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.errors import IncomputableMetricError
 from divulge.sdmetrics.inputs import column_of, known
+from divulge.sdmetrics.single_column.formulas import share
 
 __all__ = [
     "Texts",

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.measures.spread import outlier_coverage, smoothness_similarity
-from divulge.sdmetrics import sound_scores
 from divulge.sdmetrics.base import SingleColumnMetric
 from divulge.sdmetrics.computed import computed_by
 from divulge.sdmetrics.inputs import number_pair, pair_of
@@ -37,7 +36,7 @@ def _numbers(real_data: Any, synthetic_data: Any) -> list[NDArray[np.float64]]:
     return [values[np.isfinite(values)] for values in found]
 
 
-@computed_by(outliers, sound=sound_scores.of_numbers(outliers))
+@computed_by(outliers, sound="sound_scores.outliers_sound")
 class OutlierCoverage(SingleColumnMetric):
     """How well synthetic outliers stand for the real ones. **The definition is divulge's own.**
 
@@ -55,7 +54,7 @@ class OutlierCoverage(SingleColumnMetric):
     name = "OutlierCoverage"
 
 
-@computed_by(smoothness, sound=sound_scores.of_numbers(smoothness))
+@computed_by(smoothness, sound="sound_scores.smoothness_sound")
 class SmoothnessSimilarity(SingleColumnMetric):
     """How alike the widths of the two distributions are where they are densest. **The definition is divulge's own.**
 

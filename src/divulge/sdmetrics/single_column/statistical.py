@@ -6,7 +6,6 @@ pandas.Series, a series of another library, an array or a list.
 
 from __future__ import annotations
 
-from divulge.sdmetrics import sound_columns, sound_scores
 from divulge.sdmetrics.base import SingleColumnMetric
 from divulge.sdmetrics.computed import computed_by
 from divulge.sdmetrics.single_column import comparisons, formats
@@ -27,7 +26,7 @@ __all__ = [
 ]
 
 
-@computed_by(comparisons.boundary_adherence, sound=sound_columns.boundary_adherence_sound)
+@computed_by(comparisons.boundary_adherence, sound="sound_columns.boundary_adherence_sound")
 class BoundaryAdherence(SingleColumnMetric):
     """Share of synthetic numbers or dates that lie between the smallest and the largest real one.
 
@@ -44,7 +43,7 @@ class BoundaryAdherence(SingleColumnMetric):
     name = "BoundaryAdherence"
 
 
-@computed_by(comparisons.category_adherence, sound=sound_columns.category_adherence_sound)
+@computed_by(comparisons.category_adherence, sound="sound_columns.category_adherence_sound")
 class CategoryAdherence(SingleColumnMetric):
     """Share of synthetic values that the real column has.
 
@@ -61,7 +60,7 @@ class CategoryAdherence(SingleColumnMetric):
     name = "CategoryAdherence"
 
 
-@computed_by(comparisons.category_coverage, sound=sound_columns.category_coverage_sound)
+@computed_by(comparisons.category_coverage, sound="sound_columns.category_coverage_sound")
 class CategoryCoverage(SingleColumnMetric):
     """Share of the real column's values that the synthetic column has; missing values do not count.
 
@@ -71,14 +70,14 @@ class CategoryCoverage(SingleColumnMetric):
     name = "CategoryCoverage"
 
 
-@computed_by(comparisons.chi_squared, sound=sound_columns.tv_sound)
+@computed_by(comparisons.chi_squared, sound="sound_columns.tv_sound")
 class CSTest(SingleColumnMetric):
     """p-value of a chi-squared test of shares; as released, the number of rows does not enter, so it is no test."""
 
     name = "Chi-Squared"
 
 
-@computed_by(formats.datetime_format_adherence, sound=sound_scores.of_rule(formats.rows_of_format, "datetime_format"))
+@computed_by(formats.datetime_format_adherence, sound="sound_scores.datetime_format_sound")
 class DatetimeFormatAdherence(SingleColumnMetric):
     """Share of synthetic values that are missing or follow a format of dates.
 
@@ -93,7 +92,7 @@ class DatetimeFormatAdherence(SingleColumnMetric):
     name = "DatetimeFormatAdherence"
 
 
-@computed_by(comparisons.key_uniqueness, sound=sound_scores.of_rule(comparisons.unique_keys))
+@computed_by(comparisons.key_uniqueness, sound="sound_scores.key_uniqueness_sound")
 class KeyUniqueness(SingleColumnMetric):
     """Share of synthetic keys that are there and that no earlier row has.
 
@@ -106,7 +105,7 @@ class KeyUniqueness(SingleColumnMetric):
     name = "KeyUniqueness"
 
 
-@computed_by(comparisons.ks_complement, sound=sound_columns.ks_sound)
+@computed_by(comparisons.ks_complement, sound="sound_columns.ks_sound")
 class KSComplement(SingleColumnMetric):
     """1 less the largest distance between the two empirical distribution functions of numbers or dates.
 
@@ -116,21 +115,21 @@ class KSComplement(SingleColumnMetric):
     name = "Inverted Kolmogorov-Smirnov D statistic"
 
 
-@computed_by(comparisons.missing_value_similarity, sound=sound_columns.missing_sound)
+@computed_by(comparisons.missing_value_similarity, sound="sound_columns.missing_sound")
 class MissingValueSimilarity(SingleColumnMetric):
     """1 less the difference between the two shares of missing values."""
 
     name = "MissingValueSimilarity"
 
 
-@computed_by(comparisons.range_coverage, sound=sound_scores.of_numbers(comparisons.range_coverage))
+@computed_by(comparisons.range_coverage, sound="sound_scores.range_coverage_sound")
 class RangeCoverage(SingleColumnMetric):
     """Share of the real range of numbers or dates that the synthetic range covers; nan if a real column is constant."""
 
     name = "RangeCoverage"
 
 
-@computed_by(formats.regex_format_adherence, sound=sound_scores.of_rule(formats.rows_of_pattern, "regex_format"))
+@computed_by(formats.regex_format_adherence, sound="sound_scores.regex_format_sound")
 class RegexFormatAdherence(SingleColumnMetric):
     """Share of synthetic values that are missing or match a regular expression as a whole.
 
@@ -145,7 +144,7 @@ class RegexFormatAdherence(SingleColumnMetric):
     name = "RegexFormatAdherence"
 
 
-@computed_by(comparisons.statistic_similarity, sound=sound_scores.of_numbers(comparisons.statistic_similarity))
+@computed_by(comparisons.statistic_similarity, sound="sound_scores.statistic_similarity_sound")
 class StatisticSimilarity(SingleColumnMetric):
     """1 less the difference of a statistic as a share of the real range, at least 0.
 
@@ -160,7 +159,7 @@ class StatisticSimilarity(SingleColumnMetric):
     name = "StatisticSimilarity"
 
 
-@computed_by(comparisons.tv_complement, sound=sound_columns.tv_sound)
+@computed_by(comparisons.tv_complement, sound="sound_columns.tv_sound")
 class TVComplement(SingleColumnMetric):
     """1 less the total variation distance between the shares of the values; missing values are left out.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from divulge.sdmetrics import _public
+from divulge.sdmetrics import _public, paths
 from divulge.sdmetrics.base import SingleTableMetric
-from divulge.sdmetrics.single_table import detection, efficacy, multi_column_pairs, multi_single_column
+from divulge.sdmetrics.single_table import detection, efficacy, multi_single_column
 from divulge.sdmetrics.single_table.bayesian_network import BNLikelihood, BNLogLikelihood
 from divulge.sdmetrics.single_table.data_augmentation import (
     BinaryClassifierPrecisionEfficacy,
@@ -14,7 +14,6 @@ from divulge.sdmetrics.single_table.detection import *  # noqa: F403 # its names
 from divulge.sdmetrics.single_table.efficacy import *  # noqa: F403 # its names are listed there
 from divulge.sdmetrics.single_table.equalized_odds import EqualizedOddsImprovement
 from divulge.sdmetrics.single_table.gaussian_mixture import GMLogLikelihood
-from divulge.sdmetrics.single_table.multi_column_pairs import *  # noqa: F403 # its names are listed there
 from divulge.sdmetrics.single_table.multi_single_column import *  # noqa: F403 # its names are listed there
 from divulge.sdmetrics.single_table.table_structure import TableStructure
 
@@ -32,7 +31,6 @@ __all__: list[str] = [
     *_PRIVACY,
     *detection.__all__,
     *efficacy.__all__,
-    *multi_column_pairs.__all__,
     *multi_single_column.__all__,
 ]
 
@@ -43,3 +41,6 @@ def __getattr__(name: str) -> type[SingleTableMetric]:
         f"module {__name__!r} has no attribute {name!r}. hint: import what is not here from sdmetrics; the page "
         "'SDMetrics, and what differs' lists what is."
     )
+
+
+paths.attach("single_table")

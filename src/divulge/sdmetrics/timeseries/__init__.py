@@ -1,5 +1,6 @@
 """The metrics of sequences, under the paths that they have in SDMetrics."""
 
+from divulge.sdmetrics import paths
 from divulge.sdmetrics.base import TimeSeriesMetric
 from divulge.sdmetrics.timeseries.lstm import (
     LSTMClassifierEfficacy,
@@ -17,3 +18,5 @@ __all__ = [
     "TimeSeriesEfficacyMetric",
     "TimeSeriesMetric",
 ]
+
+paths.attach("timeseries")
