@@ -238,10 +238,10 @@ def crowded() -> dict[str, int]:
 # ---------------------------------------------------------------- what a call loads
 
 
-def loaded(code: str, source: Path) -> tuple[int, float]:
+def loaded(code: str, source: Path, runs: int = RUNS) -> tuple[int, float]:
     """Return modules of divulge that a new process has loaded at the end of a call, and its seconds of CPU."""
     ends = []
-    for _ in range(1 + RUNS):
+    for _ in range(1 + runs):
         done = subprocess.run(
             [sys.executable, "-c", code + COUNTED], env=os.environ | {"PYTHONPATH": str(source)}, check=True,
             capture_output=True, text=True,

@@ -1,7 +1,7 @@
 """What a run takes, and the numbers of `divulge plan` fitted to it.
 
     python benchmarks/plan.py measure --out plan.json --adult DIR      each run in a process of its own: peak, seconds
-    python benchmarks/plan.py fit plan.json --folder DIR               write src/divulge/run/measured_cost.py
+    python benchmarks/plan.py fit plan.json --folder DIR               write src/divulge/run/cost/measured_cost.py
     python benchmarks/plan.py check plan.json --folder DIR --docs docs/how-to/large-tables.md    beside each run
     python benchmarks/plan.py engine scale.json --folder DIR --docs ...  runs of `scale.py --what people`
 
@@ -185,9 +185,9 @@ def work(recipe: Recipe, files: list[Path]) -> Any:
     """Return the work of a run, as `divulge plan` sees it."""
     from divulge.cli.assess import assess, demo
     from divulge.cli.fidelity import fidelity
-    from divulge.run.fitting import work_of_fidelity
-    from divulge.run.forecast import prepared, sizes_of
-    from divulge.run.options import Attacker, Reading, RunOptions
+    from divulge.run.forecasting.forecast import prepared, sizes_of
+    from divulge.run.forecasting.memory_check import work_of_fidelity
+    from divulge.run.planning.options import Attacker, Reading, RunOptions
 
     command = demo if not files else fidelity if recipe.command == "fidelity" else assess
     given = command.make_context("benchmark", arguments(recipe, files)).params
@@ -229,7 +229,7 @@ class Runs(NamedTuple):
 
         A run can be left out. The numbers of memory are raised until no run took more than they give.
         """
-        from divulge.run.expected_cost import bytes_parts, seconds_parts
+        from divulge.run.cost.expected_cost import bytes_parts, seconds_parts
 
         parts, key = (bytes_parts, "peak") if name == "BYTES" else (seconds_parts, "cpu")
         names = list(parts(self.works[0]))
@@ -260,12 +260,12 @@ def fit(options: argparse.Namespace) -> None:
     text += f'ALONE = {alone:.2g}\n"""Share of the work that no further thread shortens."""\n\n'
     text += f"ADDRESS_SPACE = {float(f'{space:.2g}'):.0f}\n"
     text += '"""Bytes of address space that a process has mapped and never uses."""\n'
-    (ROOT / "src/divulge/run/measured_cost.py").write_text(text)
+    (ROOT / "src/divulge/run/cost/measured_cost.py").write_text(text)
 
 
 def check(options: argparse.Namespace) -> None:
     """Print the plan of each run beside the run: with the numbers of the package, and with those of all other runs."""
-    from divulge.run.expected_cost import bytes_parts, expected_bytes, expected_seconds, seconds_parts
+    from divulge.run.cost.expected_cost import bytes_parts, expected_bytes, expected_seconds, seconds_parts
 
     runs = Runs.read(options)
     heads = ("run", "MB", "plan, MB", "times", "left out of the fit")

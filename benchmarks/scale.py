@@ -283,14 +283,14 @@ def run(engine: str, paths: list[str], targets: list[str], what: str, n_people: 
         return alone[what](engine, paths)
     import divulge
     from divulge.run import assess
-    from divulge.run import counted as part
-    from divulge.run.plan import plan_of
+    from divulge.run.engines import engine_plan as part
+    from divulge.run.planning.plan import plan_of
 
     if engine == "memory":  # the same attacks
 
         def plan(case, attacker, options):
             made = plan_of(case, attacker, options)
-            part.keep_counted(made, options)
+            part.restrict_to_counts(made, options)
             return made
 
         assess.plan_of = plan

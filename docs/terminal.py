@@ -13,8 +13,9 @@ from divulge.cli import cli
 from divulge.demo import tables
 from divulge.report.comparison import text as comparison_text
 from divulge.report.documents import terminal
-from divulge.run import asked_elsewhere, counted, fitting, forecast
-from divulge.run.memory import Room
+from divulge.run.cost.memory import Room
+from divulge.run.engines import engine_plan, people_sample
+from divulge.run.forecasting import forecast, memory_check
 from divulge.sdmetrics.reports import text as report_text
 
 __all__ = ["demo_tables", "run", "show"]
@@ -37,7 +38,7 @@ def run(command, *, status=0):
     arguments = shlex.split(command)
     with contextlib.ExitStack() as stack:
         stack.enter_context(mock.patch.object(sys, "argv", arguments))
-        for module in (fitting, forecast, counted, asked_elsewhere):  # what another machine would have
+        for module in (memory_check, forecast, engine_plan, people_sample):  # what another machine would have
             stack.enter_context(mock.patch.object(module, "room", return_value=Room(24 * 10**9, 0, "")))
         stack.enter_context(mock.patch.object(shutil, "disk_usage", return_value=mock.Mock(free=77 * 10**9)))
         for module in (terminal, comparison_text, report_text):

@@ -19,8 +19,8 @@ from divulge.case.encoded import ROLES
 from divulge.core.errors import DivulgeError, TableError
 from divulge.measures.catalogue import all_measures
 from divulge.run import assess as assess_module
-from divulge.run.counted import keep_counted
-from divulge.run.plan import plan_of
+from divulge.run.engines.engine_plan import restrict_to_counts
+from divulge.run.planning.plan import plan_of
 from divulge.tables import outlines
 from divulge.tables.readers import opened
 
@@ -205,7 +205,7 @@ ASKED = {"keys": ["job", "rooms"], "targets": ["illness", "income", "owner"]}
 def counted_plan(case, attacker, options):
     """Return the plan of a run in memory with what an engine makes alone."""
     plan = plan_of(case, attacker, options)
-    keep_counted(plan, options)
+    restrict_to_counts(plan, options)
     return plan
 
 
@@ -254,7 +254,7 @@ SAMPLED = sorted(name for name, entry in CATALOGUE.items() if entry.sampled)
 def sampled_plan(case, attacker, options):
     """Return the plan of a run in memory with what a run by an engine asks a sample of people."""
     plan = plan_of(case, attacker, options)
-    keep_counted(plan, options)
+    restrict_to_counts(plan, options)
     return plan
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.run.holdout_split import split_rows
+from divulge.run.splitting.holdout_split import split_rows
 from divulge.sdmetrics.reports import QualityReport
 from divulge.tables.frames import table_of
 

@@ -20,8 +20,8 @@ from divulge.case.case import build_case
 from divulge.case.distances import Neighbours
 from divulge.core.errors import ColumnError, DivulgeError, FrameError, SettingError, SizeError, TableError
 from divulge.run import assess as assess_module
-from divulge.run import runner
-from divulge.run.checkpoints import Interrupted
+from divulge.run.making import runner
+from divulge.run.making.checkpoints import Interrupted
 from divulge.tables import outlines, spark_session
 from divulge.tables._spark_counts import SparkCounts
 from divulge.tables.pooled_columns import pool

@@ -21,7 +21,8 @@ from divulge.core import atomic_write
 from divulge.core.atomic_write import replaced, replacing
 from divulge.core.errors import SettingError
 from divulge.core.result import Result
-from divulge.run import holdout_split, runner
+from divulge.run.making import runner
+from divulge.run.splitting import holdout_split
 from divulge.tables import readers
 
 SOURCE = Path(divulge.__file__).parent

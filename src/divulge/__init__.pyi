@@ -78,13 +78,13 @@ from .report.explanations import explain as explain
 from .report.fidelity import Fidelity as Fidelity
 from .report.report import Report as Report
 from .run.assess import assess as assess
-from .run.compare import compare as compare
+from .run.comparing.compare import compare as compare
 from .run.fidelity import fidelity as fidelity
-from .run.forecast import plan as plan
-from .run.holdout_split import split as split
+from .run.forecasting.forecast import plan as plan
+from .run.forecasting.outlook import Outlook as Outlook
 from .run.membership import changes as changes
 from .run.membership import membership as membership
-from .run.outlook import Outlook as Outlook
+from .run.splitting.holdout_split import split as split
 from .run.utility import utility as utility
 from .sdmetrics.reports.scoring import diagnose as diagnose
 from .sdmetrics.reports.scoring import quality as quality

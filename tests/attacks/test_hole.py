@@ -10,7 +10,7 @@ from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
-from divulge.run.verdict import over_families
+from divulge.run.judging.verdict import adjust_across_families
 
 SCHEMA = Schema((Column("x", "numeric"),))
 
@@ -102,12 +102,12 @@ def test_the_p_value_is_corrected_in_no_family_of_the_attack_and_over_the_attack
     results = divulge.dcr.run(case)
     (own,) = (r for r in correct(case, results) if r.variant == "hole")
     assert own == results[-1]
-    assert own in over_families(correct(case, results), 0.95)
+    assert own in adjust_across_families(correct(case, results), 0.95)
     # two families, that of the attack and the hole: .04 is .08 after Holm, while another finding leaves it be
     weak = replace(own, p_adjusted=0.04)
-    assert over_families([weak], 0.95) == [weak]
-    held = over_families([results[0], weak], 0.95)[1]
+    assert adjust_across_families([weak], 0.95) == [weak]
+    held = adjust_across_families([results[0], weak], 0.95)[1]
     assert held.verdict == "cannot tell"
     assert any("a deficit was found within this attack, but not after" in n for n in held.notes)
     strong = replace(results[0], verdict="excess found", p_adjusted=0.01)
-    assert over_families([strong, weak], 0.95) == [strong, weak]
+    assert adjust_across_families([strong, weak], 0.95) == [strong, weak]

@@ -12,7 +12,7 @@ from divulge.attacks.checks import INFERENCE_ONLY, conclude, hold_back, in_doubt
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import build_case
 from divulge.core.result import Difference, Result, Risk
-from divulge.run.verdict import over_families
+from divulge.run.judging.verdict import adjust_across_families
 from divulge.stats import Interval, Outcomes, compare
 from divulge.stats.pairing import lagged
 
@@ -79,7 +79,7 @@ def test_findings_are_corrected_for_the_number_of_attacks():
         result("tcap", "cannot tell", 0.3),
         Result(attack="weap"),
     ]
-    found = over_families(results, 0.95)
+    found = adjust_across_families(results, 0.95)
     assert [r.verdict for r in found] == [
         "excess found",
         "excess found",
@@ -90,8 +90,8 @@ def test_findings_are_corrected_for_the_number_of_attacks():
     ]
     assert any("not after correction for the number of attacks" in n for n in found[2].notes)
     assert found[0] == results[0]
-    assert over_families(results, 0.9) == results  # .1 / 3 is more than .02
-    assert [r.verdict for r in over_families(results[2:3], 0.95)] == ["excess found"]
+    assert adjust_across_families(results, 0.9) == results  # .1 / 3 is more than .02
+    assert [r.verdict for r in adjust_across_families(results[2:3], 0.95)] == ["excess found"]
 
 
 def test_a_deficit_is_corrected_like_an_excess():
@@ -100,7 +100,7 @@ def test_a_deficit_is_corrected_like_an_excess():
         result("dcr", "deficit found", 0.04),
         result("x", "none found", 1),
     ]
-    found = over_families(results, 0.95)
+    found = adjust_across_families(results, 0.95)
     assert [r.verdict for r in found] == ["deficit found", "cannot tell", "none found"]
     assert found[1].notes[-1].startswith("cannot tell: a deficit was found within this attack, but not after")
 

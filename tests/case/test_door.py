@@ -2,7 +2,6 @@
 
 import inspect
 import re
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -66,9 +65,3 @@ def test_one_name_is_a_list_of_one_column(name, frames):
 def test_a_measure_by_models_refuses_an_engine(frames):
     with pytest.raises(SettingError, match="pmse needs every row, and duckdb counts rows where they are"):
         divulge.pmse(*frames, engine="duckdb")
-
-
-def test_signatures_are_made_in_one_file():
-    source = Path(divulge.__file__).parent
-    made = {str(p.relative_to(source)) for p in source.rglob("*.py") if "__signature__ =" in p.read_text("utf-8")}
-    assert {m for m in made if not m.startswith("sdmetrics/")} == {"case/door.py"}

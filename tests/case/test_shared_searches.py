@@ -7,8 +7,8 @@ import pytest
 from divulge.case.case import build_case
 from divulge.case.distances import Distances, distances_of
 from divulge.kernels.neighbours.index import Index
-from divulge.run.plan import Task
-from divulge.run.runner import Runner, Watch, run_all
+from divulge.run.making.runner import Runner, Watch, run_all
+from divulge.run.planning.plan import Task
 
 SIDES = ("real", "synthetic", "holdout", "people")
 

@@ -9,7 +9,7 @@ import pytest
 
 from divulge.cli import show
 from divulge.release.policy import read_policy
-from divulge.run.expected_time import duration
+from divulge.run.cost.expected_time import duration
 
 PEOPLE = pl.DataFrame({"age": [30, 41, 30, 52] * 20, "job": list("abab") * 20, "ill": list("yynn") * 20})
 

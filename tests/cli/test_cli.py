@@ -293,7 +293,7 @@ def test_a_log_has_times_and_is_json_where_asked(divulge, files):
 
 def test_a_resumed_run_says_what_it_takes_over_and_a_quiet_one_what_changed(divulge, files, monkeypatch):
     run = ("assess", "real.csv", "synthetic.csv", *KEYED, "--no-utility", "--no-fidelity")
-    monkeypatch.setattr("divulge.run.checkpoints.discard", lambda folder: None)
+    monkeypatch.setattr("divulge.run.making.checkpoints.discard", lambda folder: None)
     assert divulge(*run, "--budget", "0", "-q")[0] == 0
     assert re.search(r"divulge: 0 of (\d+) tests taken over, \1 to go\n", divulge(*run, "--resume")[2])
     assert re.search(r"divulge: (\d+) of \1 tests taken over, 0 to go\n", divulge(*run, "--resume")[2])

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from divulge.run import disk
+from divulge.run.cost import disk
 from divulge.tables import readers
 from divulge.tables._duckdb_counts import DuckdbCounts
 from divulge.tables._polars_counts import PolarsCounts

@@ -57,7 +57,7 @@ def test_linear_algebra_has_one_thread():
 def test_a_run_has_all_libraries_before_threads_are_limited_and_leaves_f2py_alone():
     """In a process of its own: here others may have loaded them."""
     program = (
-        "import sys, divulge.run.runner; from threadpoolctl import threadpool_info\n"
+        "import sys, divulge.run.making.runner; from threadpoolctl import threadpool_info\n"
         "before = {p['filepath'] for p in threadpool_info()}\n"
         "assert 'numpy.f2py.crackfortran' not in sys.modules\n"
         "import scipy.linalg\n"

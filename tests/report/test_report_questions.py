@@ -38,7 +38,7 @@ from divulge.report.documents.markdown import escaped
 from divulge.report.model import Overall, Settings
 from divulge.report.report import Report
 from divulge.report.schema import assessment_schema
-from divulge.run.verdict import overall
+from divulge.run.judging.verdict import overall
 
 NAMES = [f"column {i}" for i in range(15)]
 WAYS = ("nearest record", "CAP", "k-vote", "model")

@@ -20,9 +20,13 @@ from divulge.case.spill import Spill
 from divulge.cli import cli
 from divulge.core.errors import DivulgeError, SettingError, SizeError
 from divulge.report.external.known_sentences import SENTENCES
-from divulge.run import asked_elsewhere, disk, runner, searched_bytes
-from divulge.run import counted as counted_module
-from divulge.run.asked_elsewhere import (
+from divulge.run.cost import disk, searched_bytes
+from divulge.run.cost.memory import Room
+from divulge.run.cost.searched_bytes import bytes_at_once, bytes_to_search, searches, too_much
+from divulge.run.engines import engine_plan as counted_module
+from divulge.run.engines import people_sample
+from divulge.run.engines.engine_plan import NEEDS_ROWS, NO_ROOM_TO_COUNT
+from divulge.run.engines.people_sample import (
     DEFAULT,
     NO_DISK,
     NO_MEMORY,
@@ -31,13 +35,11 @@ from divulge.run.asked_elsewhere import (
     nobody_in_words,
     with_default_people,
 )
-from divulge.run.checkpoints import Interrupted
-from divulge.run.counted import NEEDS_ROWS, NO_ROOM_TO_COUNT
-from divulge.run.memory import Room
-from divulge.run.options import Attacker, RunOptions
-from divulge.run.people import ASKED
-from divulge.run.plan import plan_of
-from divulge.run.searched_bytes import bytes_at_once, bytes_to_search, searches, too_much
+from divulge.run.making import runner
+from divulge.run.making.checkpoints import Interrupted
+from divulge.run.planning.options import Attacker, RunOptions
+from divulge.run.planning.people import ASKED
+from divulge.run.planning.plan import plan_of
 
 KEYS = {"keys": ["age", "job"], "targets": ["income"], "jobs": 1, "models": False}
 ASK = {"engine": "polars", "people": 120, "fidelity": False, **KEYS}
@@ -122,7 +124,7 @@ def test_without_a_number_an_engine_asks_a_million_or_as_many_as_fit(lazy, monke
     data = everybody.assessment
     assert "linkability" in {r.attack for r in everybody.results} and data.sampling is None
     assert data.settings.people is None and not any(n == DEFAULT or n.startswith(ASKED) for n in data.notes)
-    monkeypatch.setattr(asked_elsewhere, "SAMPLES", (150, 120))
+    monkeypatch.setattr(people_sample, "SAMPLES", (150, 120))
     told = []
     sample = divulge.assess(*lazy[:2], holdout=lazy[2], before=told.append, **asked).assessment
     assert (sample.sampling.members, sample.settings.people) == (150, 150)
@@ -130,7 +132,7 @@ def test_without_a_number_an_engine_asks_a_million_or_as_many_as_fit(lazy, monke
 
 
 def test_the_number_of_people_that_an_engine_asks_follows_from_memory(tables, monkeypatch):
-    monkeypatch.setattr(asked_elsewhere, "SAMPLES", (150, 120))
+    monkeypatch.setattr(people_sample, "SAMPLES", (150, 120))
     columns, sizes = tables[0].width, [len(tables[0]), len(tables[2])]
     for free, expected in ((10**9, 150), (2 * 105 * columns * 299, 120), (1000, "none"), (None, 150)):
         assert with_default_people(RunOptions(engine="polars"), sizes, 100, columns, free).people == expected
@@ -159,7 +161,7 @@ def test_fewer_are_asked_by_default_where_searches_would_not_fit_with_more():
 
 @pytest.mark.slow
 def test_nobody_is_asked_by_default_where_the_disk_has_no_room(lazy, monkeypatch):
-    monkeypatch.setattr(asked_elsewhere, "free_on_disk", lambda folder: 0)
+    monkeypatch.setattr(people_sample, "free_on_disk", lambda folder: 0)
     asked = {k: v for k, v in ASK.items() if k != "people"}
     report = divulge.assess(*lazy[:2], holdout=lazy[2], **asked)
     assert NO_DISK in report.assessment.notes and NO_DISK in SENTENCES
@@ -193,8 +195,8 @@ def test_a_leak_is_found_in_a_sample_by_an_engine():
 
 def test_files_are_removed_whatever_happens(lazy, tmp_path, monkeypatch):
     held = []  # as long as the folder is held, it does not go by itself
-    usual = asked_elsewhere.CodeFolder
-    monkeypatch.setattr(asked_elsewhere, "CodeFolder", lambda parent: held.append(usual(parent)) or held[-1])
+    usual = people_sample.CodeFolder
+    monkeypatch.setattr(people_sample, "CodeFolder", lambda parent: held.append(usual(parent)) or held[-1])
 
     def broken(*_):
         assert [p.name[:14] for p in tmp_path.iterdir()] == ["divulge-codes-"]
@@ -213,7 +215,7 @@ def test_large_arrays_do_not_stay_with_a_process_that_keeps_rows_in_files(
     def apart():
         raise ZeroDivisionError
 
-    monkeypatch.setattr(asked_elsewhere, "large_arrays_apart", apart)
+    monkeypatch.setattr(people_sample, "large_arrays_apart", apart)
     given, more = (lazy, ASK) if by_engine else (tables, KEYS)
     with pytest.raises(ZeroDivisionError):
         divulge.assess(*given[:2], holdout=given[2], spill=tmp_path, **more)
@@ -222,7 +224,7 @@ def test_large_arrays_do_not_stay_with_a_process_that_keeps_rows_in_files(
 
 @pytest.mark.slow
 def test_what_does_not_fit_is_left_out_and_listed(lazy, monkeypatch):
-    monkeypatch.setattr(asked_elsewhere, "room", lambda: Room(200_000, 0, "a test says so"))
+    monkeypatch.setattr(people_sample, "room", lambda: Room(200_000, 0, "a test says so"))
     monkeypatch.setattr(counted_module, "room", lambda: Room(1000, 0, "a test says so"))
     report = divulge.assess(*lazy[:2], holdout=lazy[2], **ASK)
     listed = {o.attack: o.why for o in report.assessment.not_run}
@@ -258,13 +260,13 @@ def test_what_an_engine_has_no_use_for_is_refused(lazy, tmp_path, monkeypatch):
 
 def test_people_whose_values_do_not_fit_into_memory_are_refused(lazy, tmp_path, monkeypatch):
     """The system would end the process without a word, after the codes of all rows were written."""
-    monkeypatch.setattr(asked_elsewhere, "room", lambda: Room(50_000, 0, "its container has a limit"))
+    monkeypatch.setattr(people_sample, "room", lambda: Room(50_000, 0, "its container has a limit"))
     with pytest.raises(SizeError, match=r"^memory: about \d+ MB are needed for the values of 240 people, and this process "
                        r"may use 1 MB \(its container has a limit\)\. hint: ask fewer \(--people\), count alone"):  # fmt: skip
         divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path, **ASK)
     assert list(tmp_path.iterdir()) == []
     begun = []
-    monkeypatch.setattr(asked_elsewhere, "ask_where_they_are", lambda *of: begun.append(of) or 1 / 0)
+    monkeypatch.setattr(people_sample, "ask_where_they_are", lambda *of: begun.append(of) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path, beyond_memory=True, **ASK)
     assert begun
@@ -338,7 +340,7 @@ def test_an_assessment_by_blocks_in_files_is_that_in_memory(tables, tmp_path, mo
                                 fidelity=False, jobs=1, **more)  # fmt: skip
         return [{**r.to_dict(), "seconds": 0} for r in report.results], report.records(), report.failed
 
-    monkeypatch.setattr(asked_elsewhere, "Spill", lambda folder: Spill(folder, 61))
+    monkeypatch.setattr(people_sample, "Spill", lambda folder: Spill(folder, 61))
     expected, results = found(), found(spill=tmp_path)
     assert results[0] == expected[0] and results[1].equals(expected[1]) and results[2] == expected[2] == []
     assert list(tmp_path.iterdir()) == []

@@ -13,8 +13,9 @@ from divulge.core.errors import SettingError
 from divulge.core.result import Result
 from divulge.report.model import LeftOut
 from divulge.run import assess as assessment
-from divulge.run import budget, runner
-from divulge.run.runner import Finished
+from divulge.run.cost import budget
+from divulge.run.making import runner
+from divulge.run.making.runner import Finished
 
 WEIGHTY = ["copies", "singling_out", "linkability", "dcr", "inference", "cap"]
 

@@ -17,7 +17,7 @@ from divulge.core.result import Individual
 from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.report import ComparisonReport, folder_names
 from divulge.report.comparison.schema import comparison_schema, comparison_schema_text
-from divulge.run.candidates import Assessed, _scores_of, mean_scores
+from divulge.run.comparing.candidates import Assessed, _scores_of, mean_scores
 from divulge.stats.rank_intervals import Scores, rank
 
 EVIL = "<script>alert(1)</script>|`x` =cmd"
@@ -397,7 +397,7 @@ def test_rows_of_one_unit_are_one_person(monkeypatch):
         given.update(settings)
         return rank(scores, **settings)
 
-    monkeypatch.setattr("divulge.run.candidates.rank", noted)
+    monkeypatch.setattr("divulge.run.comparing.candidates.rank", noted)
     homes = [t.head(60).with_columns(home=pl.int_range(60) // 2 + k) for t, k in ((REAL, 0), (HOLDOUT, 100))]
     candidates = {"a": homes[0], "b": people(7, 60).with_columns(home=pl.lit(500))}
     found = divulge.compare(

@@ -18,18 +18,19 @@ from divulge.case.code_files import CodeFolder
 from divulge.core.errors import SettingError, SizeError, TableError
 from divulge.measures.catalogue import all_measures
 from divulge.report.comparison.prose import STANDING
-from divulge.run import asked_elsewhere, compared_people
 from divulge.run import assess as assess_module
-from divulge.run import candidates as candidates_module
-from divulge.run import drawn_rows as rows_drawn
-from divulge.run.asked_elsewhere import DEFAULT
-from divulge.run.compared_people import OTHERS_ASKED, people_of_comparison
-from divulge.run.counted import COUNTED, EXACT_ALONE, NO_ROOM, NO_UTILITY, keep_counted
-from divulge.run.drawn_rows import drawn_rows
-from divulge.run.fitting import bytes_of_scores
-from divulge.run.memory import Room
-from divulge.run.options import Attacker, RunOptions
-from divulge.run.plan import plan_of
+from divulge.run.comparing import candidates as candidates_module
+from divulge.run.comparing import compared_people
+from divulge.run.comparing.compared_people import OTHERS_ASKED, people_of_comparison
+from divulge.run.cost.memory import Room
+from divulge.run.engines import drawn_rows as rows_drawn
+from divulge.run.engines import people_sample
+from divulge.run.engines.drawn_rows import drawn_rows
+from divulge.run.engines.engine_plan import COUNTED, EXACT_ALONE, NO_ROOM, NO_UTILITY, restrict_to_counts
+from divulge.run.engines.people_sample import DEFAULT
+from divulge.run.forecasting.memory_check import bytes_of_scores
+from divulge.run.planning.options import Attacker, RunOptions
+from divulge.run.planning.plan import plan_of
 from divulge.tables.readers import opened
 
 ENGINES = ("duckdb", "polars")
@@ -84,7 +85,7 @@ def in_memory(**more):
 def counted_plan(case, attacker, options):
     """Return the plan of a run in memory with what an engine makes."""
     plan = plan_of(case, attacker, options)
-    keep_counted(plan, replace(options, people=10**6))  # what asks people is kept
+    restrict_to_counts(plan, replace(options, people=10**6))  # what asks people is kept
     return plan
 
 
@@ -157,7 +158,7 @@ def test_scores_that_do_not_fit_are_refused(paths, monkeypatch):
 def test_the_number_of_people_follows_from_memory_and_tables(paths, monkeypatch):
     people = [opened(paths[n], n, (), "polars") for n in ("real", "holdout")]
     monkeypatch.setattr(compared_people, "SAMPLES", (300, 150))
-    monkeypatch.setattr(asked_elsewhere, "SAMPLES", (300, 150))
+    monkeypatch.setattr(people_sample, "SAMPLES", (300, 150))
 
     def asked(n_tables, free=10**9, **options):
         monkeypatch.setattr(compared_people, "room", lambda: Room(free, 0, "a test says so"))

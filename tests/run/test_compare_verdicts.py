@@ -13,10 +13,10 @@ from msgspec.structs import replace
 import divulge
 from divulge.core.result import Individual, Rate, Result, Risk
 from divulge.report.comparison.prose import Placed, findings, findings_in_words, order_in_words
-from divulge.run import candidates
-from divulge.run.candidates import Assessed, rank_candidates, ranks, worst_of
-from divulge.run.compare import _order
-from divulge.run.options import Attacker
+from divulge.run.comparing import candidates
+from divulge.run.comparing.candidates import Assessed, rank_candidates, ranks, worst_of
+from divulge.run.comparing.compare import _order
+from divulge.run.planning.options import Attacker
 
 
 def rate(share, n=100):

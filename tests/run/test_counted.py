@@ -12,10 +12,10 @@ from divulge.case.preconditions import check_all
 from divulge.core.errors import SettingError, SizeError
 from divulge.measures.catalogue import all_measures
 from divulge.report.external.known_sentences import SENTENCES, is_ours
-from divulge.run import counted as counted_module
-from divulge.run import plan as plan_module
-from divulge.run.counted import NEEDS_ROWS, NO_ROOM
-from divulge.run.memory import Room
+from divulge.run.cost.memory import Room
+from divulge.run.engines import engine_plan as counted_module
+from divulge.run.engines.engine_plan import NEEDS_ROWS, NO_ROOM
+from divulge.run.planning import plan as plan_module
 from divulge.tables.readers import opened
 
 KEYS = {"keys": ["age", "job"], "targets": ["income"], "jobs": 1, "people": "none"}

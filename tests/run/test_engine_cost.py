@@ -8,14 +8,14 @@ import pytest
 
 import divulge
 from divulge.case.case import build_case
-from divulge.run import forecast, run_time
-from divulge.run.budget import Clock
-from divulge.run.engine_cost import EngineWork, engine_work, seconds_at_end, seconds_before, seconds_of_each
-from divulge.run.measured_cost import BYTES
-from divulge.run.memory import Room
-from divulge.run.options import Attacker, Reading, RunOptions
-from divulge.run.plan import Task, plan_of
-from divulge.run.run_time import size_in_words, time_left_of
+from divulge.run.cost.budget import Clock
+from divulge.run.cost.engine_cost import EngineWork, engine_work, seconds_at_end, seconds_before, seconds_of_each
+from divulge.run.cost.measured_cost import BYTES
+from divulge.run.cost.memory import Room
+from divulge.run.forecasting import forecast, run_time
+from divulge.run.forecasting.run_time import size_in_words, time_left_of
+from divulge.run.planning.options import Attacker, Reading, RunOptions
+from divulge.run.planning.plan import Task, plan_of
 
 KEYED = {"keys": ("a", "b"), "target": "c"}
 NAMED = [Task("copies", {}), Task("hitting_rate", {}), Task("membership", {}), Task("linkability", {}),

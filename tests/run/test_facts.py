@@ -10,7 +10,7 @@ import divulge
 from divulge.case.case import build_case
 from divulge.measures.people_facts import people_facts
 from divulge.report.external.edition import external
-from divulge.run.reach import people_needed, reach_in_words, smallest_risk
+from divulge.run.planning.detectable_risk import people_needed, reach_in_words, smallest_risk
 
 
 def people(n, seed):

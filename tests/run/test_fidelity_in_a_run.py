@@ -15,10 +15,10 @@ from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult
 from divulge.measures.too_close import drawn_ruler, too_close
 from divulge.report.fidelity_model import LONG
-from divulge.run.budget import Clock
-from divulge.run.expected_cost import Work, expected_long, work_of
+from divulge.run.cost.budget import Clock
+from divulge.run.cost.expected_cost import Work, expected_long, work_of
 from divulge.run.fidelity_in_run import beside_fidelity, fidelity_in_run
-from divulge.run.options import RunOptions
+from divulge.run.planning.options import RunOptions
 
 COUNTED = ["column_shapes", "column_pairs", "correlations", "missing_patterns", "tails", "coverage", "validity",
            "column_rules"]  # fmt: skip

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import divulge
 from divulge.cli import cli
 from divulge.core.errors import ColumnError, DivulgeError, SettingError, TableError
-from divulge.run.holdout_split import _drawn, split_rows
+from divulge.run.splitting.holdout_split import _drawn, split_rows
 from divulge.tables.frames import table_of
 
 

@@ -25,8 +25,8 @@ from divulge.core import coded_scores
 from divulge.core.coded_scores import CodedScores
 from divulge.core.process_wide import one_thread
 from divulge.kernels import runtime
-from divulge.run import runner, schedule
-from divulge.run.checkpoints import Interrupted
+from divulge.run.making import runner, schedule
+from divulge.run.making.checkpoints import Interrupted
 from divulge.stats import two_sample
 
 N = 120
@@ -304,9 +304,9 @@ BUSY = """
 import os, time
 import polars as pl
 import divulge
-from divulge.run import runner, schedule
+from divulge.run.making import runner, schedule
 from divulge.kernels import runtime
-from divulge.run.checkpoints import Interrupted
+from divulge.run.making.checkpoints import Interrupted
 from divulge.stats import two_sample
 
 def attacked(case, task):

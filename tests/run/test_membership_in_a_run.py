@@ -19,9 +19,9 @@ from divulge.report import assembly
 from divulge.report.prose import membership
 from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR, cannot_tell
 from divulge.report.prose.decision import decision
-from divulge.run.checkpoint_format import Checkpoint, from_bytes, to_bytes
-from divulge.run.primaries import bounds_of
-from divulge.run.verdict import overall
+from divulge.run.judging.verdict import overall
+from divulge.run.making.checkpoint_format import Checkpoint, from_bytes, to_bytes
+from divulge.run.planning.primaries import bounds_of
 
 COLUMNS = [f"c{j}" for j in range(30)]
 

@@ -17,13 +17,15 @@ import divulge
 from divulge.attacks.catalogue import CATALOGUE
 from divulge.cli import cli, main
 from divulge.core.errors import DivulgeError, FrameError, SettingError, SizeError
-from divulge.run import compare as comparing
-from divulge.run import expected_cost, fitting, forecast
-from divulge.run.expected_cost import expected_bytes
-from divulge.run.fitting import work_of_membership
-from divulge.run.forecast import Sizes, prepared, sizes_of
-from divulge.run.memory import Room, room
-from divulge.run.options import Attacker, Reading, RunOptions
+from divulge.run.comparing import compare as comparing
+from divulge.run.cost import expected_cost
+from divulge.run.cost.expected_cost import expected_bytes
+from divulge.run.cost.memory import Room, room
+from divulge.run.forecasting import forecast, memory_check
+from divulge.run.forecasting.forecast import Sizes, prepared, sizes_of
+from divulge.run.forecasting.memory_check import work_of_membership
+from divulge.run.planning.options import Attacker, Reading, RunOptions
+from divulge.sdmetrics.reports import memory_check as report_memory
 
 KNOWN = {"keys": ["age", "area"], "targets": ["job"]}
 LITTLE = {"membership": False, "fidelity": False, "models": False}
@@ -46,7 +48,8 @@ def tables():
 
 @pytest.fixture
 def tiny(monkeypatch):
-    monkeypatch.setattr(fitting, "room", lambda: Room(10**6, 0, "its container has a limit"))
+    for module in (memory_check, report_memory):
+        monkeypatch.setattr(module, "room", lambda: Room(10**6, 0, "its container has a limit"))
 
 
 def refuse_reading(*given, **options):
@@ -81,14 +84,14 @@ def test_comparisons_and_fidelity_are_refused_too(tables, files, tiny, monkeypat
 def test_candidates_that_do_not_fit_together_are_refused(tables, monkeypatch):
     """Forty tables of a million rows fit one after the other, and not side by side: ranked, or coded together."""
     real, synthetic, holdout = tables
-    monkeypatch.setattr(fitting, "sizes_of", lambda given, missing: Sizes(*(
+    monkeypatch.setattr(memory_check, "sizes_of", lambda given, missing: Sizes(*(
         None if size is None else replace(size, rows=10**6) for size in sizes_of(given, missing)
     )))  # fmt: skip
 
     def checked(gigabytes, n=40, strangers=holdout, fidelity=True):
-        monkeypatch.setattr(fitting, "room", lambda: Room(gigabytes * 10**9, 0, "its container has a limit"))
+        monkeypatch.setattr(memory_check, "room", lambda: Room(gigabytes * 10**9, 0, "its container has a limit"))
         options = RunOptions(models=False, membership=False, fidelity=fidelity)
-        fitting.check_comparison(real, [synthetic] * n, strangers, Attacker(), Reading(), options)
+        memory_check.check_comparison(real, [synthetic] * n, strangers, Attacker(), Reading(), options)
 
     elsewhere = "ask a sample of people (--people), have an engine hold the tables (--engine duckdb), "
     with pytest.raises(SizeError, match=SENTENCE) as ranked:
@@ -206,7 +209,10 @@ def test_fewer_columns_need_less_memory(files):
 
 def test_it_begins_nevertheless_where_the_user_says_so(tables, tiny):
     given = Attacker(**KNOWN), Reading()
-    assert fitting.fitting(tables, *given, RunOptions(beyond_memory=True)) == (RunOptions(beyond_memory=True), False)
+    assert memory_check.fitting(tables, *given, RunOptions(beyond_memory=True)) == (
+        RunOptions(beyond_memory=True),
+        False,
+    )
 
 
 def room_for(tables, people, monkeypatch):
@@ -217,17 +223,17 @@ def room_for(tables, people, monkeypatch):
     work = prepared(sizes, Attacker(**KNOWN), Reading(), options)[2]
     needed = [expected_bytes(work.of_people((min(n, 400) + min(n, 300)) / 700)) for n in (people, 250)]
     assert needed[0] < needed[1]
-    monkeypatch.setattr(fitting, "room", lambda: Room(sum(needed) // 2, 0, "the machine has no more free"))
+    monkeypatch.setattr(memory_check, "room", lambda: Room(sum(needed) // 2, 0, "the machine has no more free"))
 
 
 def test_where_all_people_do_not_fit_a_sample_does(tables, monkeypatch):
     room_for(tables, 150, monkeypatch)
     given, options = (Attacker(**KNOWN), Reading()), RunOptions(**LITTLE)
-    assert fitting.fitting(tables, *given, options) == (replace(options, people=150), True)
+    assert memory_check.fitting(tables, *given, options) == (replace(options, people=150), True)
     fewer = replace(options, people=120)
-    assert fitting.fitting(tables, *given, fewer) == (fewer, False)
+    assert memory_check.fitting(tables, *given, fewer) == (fewer, False)
     with pytest.raises(SizeError, match="with --people 150 it fits"):
-        fitting.fitting(tables, *given, replace(options, people="all"))
+        memory_check.fitting(tables, *given, replace(options, people="all"))
 
 
 def test_a_run_that_fits_with_indices_in_files_is_not_refused(tables, tmp_path, monkeypatch):
@@ -236,11 +242,11 @@ def test_a_run_that_fits_with_indices_in_files_is_not_refused(tables, tmp_path, 
     work = prepared(sizes_of(tables, ()), *given, options)[2]
     needed = [expected_bytes(w) for w in (replace(work, in_files=True), work)]
     assert needed[0] < needed[1]
-    monkeypatch.setattr(fitting, "room", lambda: Room(sum(needed) // 2, 0, "the machine has no more free"))
+    monkeypatch.setattr(memory_check, "room", lambda: Room(sum(needed) // 2, 0, "the machine has no more free"))
     with pytest.raises(SizeError, match="with --spill FOLDER it fits"):
-        fitting.fitting(tables, *given, options)
+        memory_check.fitting(tables, *given, options)
     with_folder = replace(options, spill=tmp_path)
-    assert fitting.fitting(tables, *given, with_folder) == (replace(with_folder, people=None), False)
+    assert memory_check.fitting(tables, *given, with_folder) == (replace(with_folder, people=None), False)
     assert not list(tmp_path.iterdir())
 
 
@@ -251,10 +257,10 @@ def test_the_report_says_that_memory_is_why_a_sample_was_asked(tables, monkeypat
     told = []
     report = divulge.assess(real, synthetic, holdout=holdout, **KNOWN, **LITTLE, before=told.append)
     assert report.assessment.settings.people == report.assessment.sampling.members == 150
-    assert fitting.TOO_LARGE in report.assessment.notes
-    assert fitting.TOO_LARGE in told
+    assert memory_check.TOO_LARGE in report.assessment.notes
+    assert memory_check.TOO_LARGE in told
     assert any("150 of 400 members and 150 of 300 strangers" in note for note in told)
-    assert fitting.TOO_LARGE in report.external().assessment.notes
+    assert memory_check.TOO_LARGE in report.external().assessment.notes
 
 
 def no_memory(*given, **settings):
@@ -263,11 +269,14 @@ def no_memory(*given, **settings):
 
 def test_memory_that_ends_is_told_in_a_sentence():
     sentence = r"^memory: there was not enough for 1,100 rows, .*divulge plan"
-    with pytest.raises(SizeError, match=sentence), fitting.memory_told(lambda: 1100):
+    with pytest.raises(SizeError, match=sentence), memory_check.memory_told(lambda: 1100):
         raise MemoryError
-    with pytest.raises(SizeError, match="finished tests are kept for --resume"), fitting.memory_told(kept=lambda: True):
+    with (
+        pytest.raises(SizeError, match="finished tests are kept for --resume"),
+        memory_check.memory_told(kept=lambda: True),
+    ):
         raise MemoryError
-    with pytest.raises(SizeError, match=r"^told$"), fitting.memory_told():
+    with pytest.raises(SizeError, match=r"^told$"), memory_check.memory_told():
         raise SizeError("told")
 
 
@@ -282,7 +291,7 @@ def test_memory_that_ends_inside_an_attack_ends_the_run(tables, monkeypatch):
 
 
 def test_on_the_command_line_the_status_is_2(monkeypatch, capsys, files):
-    monkeypatch.setattr("divulge.run.forecast.plan", no_memory)
+    monkeypatch.setattr("divulge.run.forecasting.forecast.plan", no_memory)
     monkeypatch.setattr(sys, "argv", ["divulge", "plan", files[0], files[1]])
     with pytest.raises(SystemExit) as left:
         main()

@@ -10,7 +10,7 @@ import pytest
 import divulge
 from divulge.demo import tables
 from divulge.run import assess as assessing
-from divulge.run.options import RunOptions
+from divulge.run.planning.options import RunOptions
 
 OPTIONS = {f.name: f for f in dataclasses.fields(RunOptions)}
 

@@ -15,14 +15,15 @@ from divulge.case.case import build_case
 from divulge.cli import cli
 from divulge.core.coded_scores import CODED_FROM
 from divulge.core.errors import ColumnError, SettingError
-from divulge.run import asked_elsewhere, forecast
-from divulge.run.asked_elsewhere import NO_DISK, NO_ROOM_TO_SEARCH
-from divulge.run.disk import on_disk
-from divulge.run.expected_cost import Work, bytes_parts, expected_bytes, expected_seconds, levels_of, work_of
-from divulge.run.forecast import prepared, sizes_of
-from divulge.run.memory import Room
-from divulge.run.options import Attacker, Reading, RunOptions
-from divulge.run.plan import plan_of
+from divulge.run.cost.disk import on_disk
+from divulge.run.cost.expected_cost import Work, bytes_parts, expected_bytes, expected_seconds, levels_of, work_of
+from divulge.run.cost.memory import Room
+from divulge.run.engines import people_sample
+from divulge.run.engines.people_sample import NO_DISK, NO_ROOM_TO_SEARCH
+from divulge.run.forecasting import forecast
+from divulge.run.forecasting.forecast import prepared, sizes_of
+from divulge.run.planning.options import Attacker, Reading, RunOptions
+from divulge.run.planning.plan import plan_of
 
 N = 9000
 
@@ -196,7 +197,7 @@ def test_the_plan_asks_a_sample_by_itself_with_an_engine(files, monkeypatch):
     asked = {"holdout": files[2], "keys": ["age"], "targets": ["secret job"], "engine": "polars"}
     told = divulge.plan(*files[:2], **asked)
     assert told.people is None and {"linkability", "cap"} <= {a.attack for a in told.attacks} and told.disk
-    monkeypatch.setattr(asked_elsewhere, "SAMPLES", (2000, 300))
+    monkeypatch.setattr(people_sample, "SAMPLES", (2000, 300))
     told = divulge.plan(*files[:2], **asked)
     assert told.people == 2000 and "ask 2,000 of " in str(told)
 

@@ -14,7 +14,7 @@ from divulge.measures.result import FidelityResult
 from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.html import page
 from divulge.report.comparison.model import CandidateFidelity, FidelityPair
-from divulge.run.pareto import Standing, candidate_fidelity, front_of
+from divulge.run.comparing.pareto import Standing, candidate_fidelity, front_of
 
 
 def standing(label, risk, excess, *, safer=(), width=0.01):

@@ -12,7 +12,7 @@ from divulge.case.asked import asked_of
 from divulge.case.case import build_case
 from divulge.cli import cli
 from divulge.core.errors import SettingError
-from divulge.run.people import ASKED, people_of_run
+from divulge.run.planning.people import ASKED, people_of_run
 
 KEYS, TARGETS = ["age", "area"], ["job"]
 

@@ -16,7 +16,7 @@ from divulge.core.errors import SettingError
 from divulge.core.result import Difference, Result
 from divulge.report import formatting
 from divulge.report.schema import assessment_schema
-from divulge.run.positive_control import KINDS, _moved, _smallest_shares, check_share, planted, positive_control
+from divulge.run.making.positive_control import KINDS, _moved, _smallest_shares, check_share, planted, positive_control
 
 COLUMNS = ["c0", "c1", "c2", "job", "town"]
 

@@ -13,9 +13,9 @@ from divulge.case.asked import asked_of
 from divulge.case.case import build_case
 from divulge.report.external.known_sentences import is_ours
 from divulge.report.prose.reconstruction import reconstruction_in_words
-from divulge.run.options import Attacker, RunOptions
-from divulge.run.people import FEWER, people_of_run
-from divulge.run.plan import plan_of
+from divulge.run.planning.options import Attacker, RunOptions
+from divulge.run.planning.people import FEWER, people_of_run
+from divulge.run.planning.plan import plan_of
 
 SHARES = {"even": 0.5, "third": 0.33, "tenth": 0.1, "fifth": 0.2}
 

@@ -14,7 +14,7 @@ from divulge.core.schema import Schema
 from divulge.report.assembly import _records_summary, assembled
 from divulge.report.model import Settings
 from divulge.report.report import Report
-from divulge.run.records import _highest_cap, per_record
+from divulge.run.judging.records import _highest_cap, per_record
 
 ALWAYS = [
     "row", "copied", "named", "repeated", "replicated_unique", "n_disclosed", "disclosed", "highest_cap", "highest_cap_target",

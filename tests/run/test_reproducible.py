@@ -11,7 +11,7 @@ import divulge
 from divulge.cli import main
 from divulge.core.errors import SettingError
 from divulge.core.result import Result
-from divulge.run import runner
+from divulge.run.making import runner
 
 MOMENT = "2020-09-13T12:26:40+00:00"
 

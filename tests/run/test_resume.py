@@ -23,11 +23,11 @@ from divulge.core.errors import ColumnError, SettingError
 from divulge.core.result import Individual, Result
 from divulge.demo import tables as demo_tables
 from divulge.kernels import runtime as kernels
-from divulge.run import checkpoint_format as layout
-from divulge.run import checkpoints as keeping
-from divulge.run import runner
-from divulge.run.checkpoint_format import Checkpoint
-from divulge.run.checkpoints import CheckpointStore, Interrupted, discard, file_name
+from divulge.run.making import checkpoint_format as layout
+from divulge.run.making import checkpoints as keeping
+from divulge.run.making import runner
+from divulge.run.making.checkpoint_format import Checkpoint
+from divulge.run.making.checkpoints import CheckpointStore, Interrupted, discard, file_name
 from divulge.stats.outcomes import Outcomes
 from divulge.stats.two_sample import compare
 
@@ -290,9 +290,9 @@ WAITING = """
 import os, time
 import polars as pl
 import divulge
-from divulge.run import runner
+from divulge.run.making import runner
 from divulge.kernels import runtime as kernels
-from divulge.run.checkpoints import Interrupted
+from divulge.run.making.checkpoints import Interrupted
 
 def attacked(case, task):
     if task.attack == "inference":
@@ -374,7 +374,7 @@ def test_a_hostile_file_is_refused_and_nothing_is_executed(folder, tmp_path, who
         pickle.dumps(_Hostile(marker)),
         pickle.dumps(((_Hostile(marker),), ())),
         by_name("os", "system", command),
-        by_name("divulge.run.checkpoints", "os.system", command),
+        by_name("divulge.run.making.checkpoints", "os.system", command),
         by_name("divulge.report.report", "os.system", command),
         by_name("builtins", "eval", f"open('{marker}', 'w')"),
         by_name("builtins", "exec", f"open('{marker}', 'w')"),

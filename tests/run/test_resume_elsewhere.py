@@ -14,12 +14,12 @@ from divulge.case.contents import contents
 from divulge.core.coded_scores import CodedScores
 from divulge.core.errors import TableError
 from divulge.core.result import Individual, Result
-from divulge.run import checkpoint_format as layout
-from divulge.run import runner
-from divulge.run.checkpoint_format import Checkpoint, fits
-from divulge.run.checkpoints import About, CheckpointStore, Interrupted, about_of, discard
-from divulge.run.options import RunOptions
-from divulge.run.resumed import as_before
+from divulge.run.making import checkpoint_format as layout
+from divulge.run.making import runner
+from divulge.run.making.checkpoint_format import Checkpoint, fits
+from divulge.run.making.checkpoints import About, CheckpointStore, Interrupted, about_of, discard
+from divulge.run.making.resumed import as_before
+from divulge.run.planning.options import RunOptions
 
 
 def people(n, seed):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from divulge.run.schedule import Posts, _Line, as_they_end
+from divulge.run.making.schedule import Posts, _Line, as_they_end
 
 
 class Busy:

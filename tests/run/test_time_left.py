@@ -5,13 +5,19 @@ import polars as pl
 import pytest
 
 from divulge.case.case import build_case
-from divulge.run import budget
-from divulge.run.budget import Clock
-from divulge.run.expected_cost import expected_seconds, seconds_afterwards, seconds_of_tests, seconds_parts, work_of
-from divulge.run.expected_time import time_left
-from divulge.run.options import Attacker, Reading, RunOptions
-from divulge.run.plan import plan_of
-from divulge.run.time_left import TimeLeft
+from divulge.run.cost import budget
+from divulge.run.cost.budget import Clock
+from divulge.run.cost.expected_cost import (
+    expected_seconds,
+    seconds_afterwards,
+    seconds_of_tests,
+    seconds_parts,
+    work_of,
+)
+from divulge.run.cost.expected_time import time_left
+from divulge.run.cost.time_left import TimeLeft
+from divulge.run.planning.options import Attacker, Reading, RunOptions
+from divulge.run.planning.plan import plan_of
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from divulge.cli.root import cli
 from divulge.report.comparison.model import FidelityPair
-from divulge.run.candidates import Ranked
-from divulge.run.two_by_two import two_by_two
+from divulge.run.comparing.candidates import Ranked
+from divulge.run.comparing.two_by_two import two_by_two
 from divulge.stats.rank_intervals import Scores, rank
 
 

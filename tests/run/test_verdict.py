@@ -11,9 +11,9 @@ from divulge.attacks.inference.mean_over_targets import MEAN, mean_over_targets
 from divulge.case.case import build_case
 from divulge.core.result import Baseline, Difference, Individual, Rate, Result, Risk
 from divulge.report.model import NotCompared
-from divulge.run.options import Attacker
-from divulge.run.primaries import bounds_of
-from divulge.run.verdict import Scope, overall
+from divulge.run.judging.verdict import Scope, overall
+from divulge.run.planning.options import Attacker
+from divulge.run.planning.primaries import bounds_of
 from divulge.stats import Interval
 from divulge.stats.intervals import normal_quantile
 

@@ -14,8 +14,7 @@ from divulge.core.errors import SettingError, SizeError
 from divulge.core.memory import Room
 from divulge.core.relations import RelationalSchema
 from divulge.core.schema import schema_from_toml
-from divulge.run import fitting
-from divulge.sdmetrics.reports import DiagnosticReport, QualityReport
+from divulge.sdmetrics.reports import DiagnosticReport, QualityReport, memory_check
 from divulge.tables import _polars_counts
 from divulge.tables.counting import Edges, KeyPart
 from divulge.tables.readers import opened
@@ -254,7 +253,7 @@ def test_an_engine_that_tells_no_rows_lists_the_values_of_patterns(monkeypatch):
 
     monkeypatch.setattr(diagnosed_table, "BY_ROWS", ())
     assert by("polars", REAL.lazy(), SYNTHETIC.lazy()) == in_memory()
-    monkeypatch.setattr(fitting, "room", lambda: Room(1000, 0, "a test"))
+    monkeypatch.setattr(memory_check, "room", lambda: Room(1000, 0, "a test"))
     metadata = {"columns": {"person": _KINDS["person"]}}
     cut = [t.select("person").lazy() for t in (REAL, SYNTHETIC)]
     with pytest.raises(SizeError, match="distinct values of 'person' in the real table"):
@@ -262,7 +261,7 @@ def test_an_engine_that_tells_no_rows_lists_the_values_of_patterns(monkeypatch):
 
 
 def test_a_rule_of_too_many_combinations_is_refused_before_they_are_told(monkeypatch):
-    monkeypatch.setattr(fitting, "room", lambda: Room(1000, 0, "a test"))
+    monkeypatch.setattr(memory_check, "room", lambda: Room(1000, 0, "a test"))
     with pytest.raises(SizeError, match="'job' \\+ 'known' in the real table need"):
         by("polars", REAL.lazy(), SYNTHETIC.lazy(), METADATA | {"constraints": RULES[:1]})
 
@@ -360,7 +359,7 @@ def test_the_command_refuses_what_an_engine_cannot_tell(divulge, files, monkeypa
     asked = ["diagnose", *sides, "--engine", "duckdb", "--schema", tmp_path / "m.json"]
     status, _, err = divulge(*asked)
     assert status == 2 and "real table: no column '*'" in err
-    monkeypatch.setattr(fitting, "room", lambda: Room(20_000, 0, "a test"))
+    monkeypatch.setattr(memory_check, "room", lambda: Room(20_000, 0, "a test"))
     for kind, told in (("id", ""), ("categorical", "distinct values need")):
         (tmp_path / "m.json").write_text(
             json.dumps({"columns": {"age": {"sdtype": "numerical"}, "person": {"sdtype": kind}}})

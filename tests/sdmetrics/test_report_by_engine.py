@@ -9,9 +9,8 @@ import pytest
 
 from divulge.core.errors import DivulgeError, SettingError, SizeError
 from divulge.core.memory import Room
-from divulge.run import fitting
 from divulge.sdmetrics.columns import Column
-from divulge.sdmetrics.reports import QualityReport, counted_pairs, counted_table, fresh_sample
+from divulge.sdmetrics.reports import QualityReport, counted_pairs, counted_table, fresh_sample, memory_check
 from divulge.sdmetrics.reports.correlations import Sums, grid_of, steps
 from divulge.sdmetrics.single_column.formulas import ks_complement, ks_complement_of_counts
 from divulge.tables.readers import opened
@@ -255,14 +254,14 @@ def test_what_an_engine_cannot_count_is_refused(folder):
 
 
 def test_tables_of_too_many_distinct_values_are_refused_before_they_are_counted(folder, divulge, monkeypatch):
-    monkeypatch.setattr(fitting, "room", lambda: Room(100_000, 0, "a test"))
+    monkeypatch.setattr(memory_check, "room", lambda: Room(100_000, 0, "a test"))
     asked = ["quality", folder / "real.parquet", folder / "synthetic.parquet", "--engine", "duckdb"]
     status, _, err = divulge(*asked)
     assert status == 2 and "distinct values need" in err and "--beyond-memory" in err
     with pytest.raises(SizeError):
-        fitting.check_values([size_of(REAL, "real"), None])
-    monkeypatch.setattr(fitting, "room", lambda: Room(200 * 9 * N, 0, "a test"))  # 15 columns, some of few values
-    fitting.check_values([size_of(REAL, "real")])
+        memory_check.check_values([size_of(REAL, "real"), None])
+    monkeypatch.setattr(memory_check, "room", lambda: Room(200 * 9 * N, 0, "a test"))  # 15 columns, some of few values
+    memory_check.check_values([size_of(REAL, "real")])
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import pytest
 from divulge import read as public_read
 from divulge.core.errors import ColumnError, FrameError, TableError
 from divulge.report.external.masking import Names
-from divulge.run.holdout_files import split_file
+from divulge.run.splitting.holdout_files import split_file
 from divulge.tables import packed_files
 from divulge.tables.folders import table_files
 from divulge.tables.readers import columns_in, read

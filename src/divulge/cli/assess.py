@@ -103,8 +103,8 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
     from divulge.report.documents.terminal import clean
     from divulge.report.external.edition import checked_reveal
     from divulge.run.assess import assess_with
-    from divulge.run.checkpoints import can_keep, discard
-    from divulge.run.options import Attacker, Reading, RunOptions, n_jobs
+    from divulge.run.making.checkpoints import can_keep, discard
+    from divulge.run.planning.options import Attacker, Reading, RunOptions, n_jobs
     from divulge.tables.readers import read_schema
 
     external, reveal = options["edition"] == "external", options["reveal"]

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from divulge.report.documents.terminal import clean
-from divulge.run.expected_time import time_left
+from divulge.run.cost.expected_time import time_left
 
 __all__ = ["bar"]
 

@@ -112,9 +112,9 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     Exit status: 0 done, 2 unusable input, 3 a candidate failed (the others are reported).
     """
     from divulge.report.comparison.model import Failed
-    from divulge.run.compare import compare as run
-    from divulge.run.compared_people import check_ranking
-    from divulge.run.options import RunOptions
+    from divulge.run.comparing.compare import compare as run
+    from divulge.run.comparing.compared_people import check_ranking
+    from divulge.run.planning.options import RunOptions
     from divulge.tables.counting import COUNTING
     from divulge.tables.readers import read, read_schema
 
@@ -173,8 +173,8 @@ def _tables(
 
 def _check_memory(real: str, candidates: list[str], holdout: str | None, options: dict[str, Any]) -> None:
     """Raise an error where the comparison does not fit into memory, before a table is read."""
-    from divulge.run.fitting import check_comparison
-    from divulge.run.options import Attacker, Reading, RunOptions
+    from divulge.run.forecasting.memory_check import check_comparison
+    from divulge.run.planning.options import Attacker, Reading, RunOptions
     from divulge.tables.readers import read_schema
 
     schema = read_schema(options["schema_file"]) if options["schema_file"] else None

@@ -128,8 +128,8 @@ def _checked(options: dict[str, Any], paths: Sequence[str]) -> Sequence[str]:
 
 def _check_memory(real: str, synthetic: Sequence[str], others: str, options: dict[str, Any], schema: Any) -> None:
     """Refuse scores that are not expected to fit into memory, before a table is read."""
-    from divulge.run.fitting import check_membership
-    from divulge.run.options import Reading
+    from divulge.run.forecasting.memory_check import check_membership
+    from divulge.run.planning.options import Reading
 
     if not options["beyond_memory"]:
         reading = Reading(schema, missing=options["missing"])

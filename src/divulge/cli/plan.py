@@ -45,7 +45,7 @@ def plan(real: str, synthetic: Sequence[str], together: bool, holdout: str | Non
     Exit status: 0 the run fits into memory and onto the disk, 2 it does not, or unusable input.
     """
     from divulge.report.documents.terminal import clean
-    from divulge.run.forecast import plan as planned
+    from divulge.run.forecasting.forecast import plan as planned
     from divulge.tables.readers import read_schema
 
     synthetic, holdout = with_holdout(synthetic, holdout, together=together)

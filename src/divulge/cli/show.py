@@ -21,7 +21,7 @@ from divulge.core.errors import SettingError
 if TYPE_CHECKING:
     from divulge.report.comparison.report import ComparisonReport
     from divulge.report.report import Report
-    from divulge.run.runner import Finished
+    from divulge.run.making.runner import Finished
 
 
 class Shown(Protocol):
@@ -271,7 +271,7 @@ class _Lines:
 
 def _left_in_words(told: float | None, passed: float, done: int, total: int) -> str:
     """Return how much time is left, as it was told, else by how many of the tests were done in the time that passed."""
-    from divulge.run.expected_time import time_left
+    from divulge.run.cost.expected_time import time_left
 
     if told is None:
         return time_left(passed * (total - done) / done) if done else ""

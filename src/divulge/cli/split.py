@@ -14,7 +14,7 @@ from divulge.core.errors import SettingError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from divulge.run.holdout_split import Division
+    from divulge.run.splitting.holdout_split import Division
 
 __all__ = ["split"]
 
@@ -84,7 +84,7 @@ def split(table: str, out: str, *, pairs: bool, secrets: list[str], runs: int, *
         return
     if secrets:
         raise SettingError("--secrets: without --pairs nothing is exchanged. hint: --pairs.")
-    from divulge.run.holdout_files import next_command, split_file
+    from divulge.run.splitting.holdout_files import next_command, split_file
 
     found, real, holdout = split_file(table, out, **options)
     _show(found, real, holdout, options["unit"])

@@ -143,7 +143,7 @@ class Report:
     def records(self) -> Any:
         """Return one row for each real record, most exposed first, as a frame of the kind of the real table.
 
-        `divulge.run.records` names the columns. Without records the frame is empty.
+        `divulge.run.judging.records` names the columns. Without records the frame is empty.
 
         Raises
         ------

@@ -34,31 +34,31 @@ from divulge.report.environment import fixed_moment, stated_moment, stated_secon
 from divulge.report.model import Assessment, Facts, Overall
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
-from divulge.run.asked_elsewhere import Rows, check_opened, people_of_engine
-from divulge.run.budget import Clock, notes_on_time, told_left_out
-from divulge.run.checkpoints import Interrupted
-from divulge.run.counted import check_counted, counts_elsewhere, gather, keep_counted
-from divulge.run.drawn_rows import fidelity_case
-from divulge.run.expected_cost import work_of
+from divulge.run.cost.budget import Clock, notes_on_time, told_left_out
+from divulge.run.cost.expected_cost import work_of
+from divulge.run.engines.drawn_rows import fidelity_case
+from divulge.run.engines.engine_plan import check_counted, load_distinct_rows, restrict_to_counts, uses_engine
+from divulge.run.engines.people_sample import Rows, check_opened, people_of_engine
 from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
-from divulge.run.fitting import TOO_LARGE, fitting, here, memory_told
-from divulge.run.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, n_jobs, stated
-from divulge.run.parts import Found, measured_utility, tables_in_report
-from divulge.run.people import people_of_run
-from divulge.run.plan import Plan, plan_of, without_models
-from divulge.run.positive_control import KINDS, check_share
-from divulge.run.positive_control import positive_control as controlled
-from divulge.run.reach import reach_in_words
-from divulge.run.records import exposed_strangers, per_record
-from divulge.run.resumed import store_of
-from divulge.run.run_time import size_in_words, time_left_of
-from divulge.run.runner import Finished, Runner, RunOutcome, heed_interrupts, run_all
-from divulge.run.scope import not_compared
-from divulge.run.verdict import Scope, beside_a_hole, n_families, over_families, overall
-from divulge.run.watch import Progress, Watch
+from divulge.run.forecasting.memory_check import TOO_LARGE, fitting, memory_told
+from divulge.run.forecasting.run_time import size_in_words, time_left_of
+from divulge.run.judging.records import exposed_strangers, per_record
+from divulge.run.judging.scope import not_compared
+from divulge.run.judging.verdict import Scope, adjust_across_families, downgrade_if_hole, n_families, overall
+from divulge.run.making.checkpoints import Interrupted
+from divulge.run.making.positive_control import KINDS, check_share
+from divulge.run.making.positive_control import positive_control as controlled
+from divulge.run.making.progress import Progress, Watch
+from divulge.run.making.resumed import store_of
+from divulge.run.making.runner import Finished, Runner, RunOutcome, heed_interrupts, run_all
+from divulge.run.planning.detectable_risk import reach_in_words
+from divulge.run.planning.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, n_jobs, stated
+from divulge.run.planning.people import people_of_run
+from divulge.run.planning.plan import Plan, plan_of, without_models
+from divulge.run.run_result import RunResult, measured_utility, tables_in_report
 from divulge.tables.counting import Engine
 from divulge.tables.kinds import kind_of
-from divulge.tables.readers import opened
+from divulge.tables.readers import load, opened
 
 __all__ = ["assess", "assess_with"]
 
@@ -170,7 +170,7 @@ def assess(
         nobody there and counts alone.
     keep
         A folder for the results of finished tests and for nothing else. Only its owner can read it, because the results
-        hold scores of each person. The caller removes it (`divulge.run.checkpoints.discard`).
+        hold scores of each person. The caller removes it (`divulge.run.making.checkpoints.discard`).
     resume
         Whether results in that folder are used. The report equals that of a run without interruption, except for the
         times. Results of other tables or other settings are not used; where an engine counts, whose runs are long, a
@@ -267,8 +267,8 @@ class _Assessing:
         fixed_moment()  # a mistake there is told before the run
         with memory_told(lambda: self.n_rows, lambda: self.options.keep is not None):
             tables = (real, synthetic, holdout)
-            if not counts_elsewhere(self.options):
-                tables = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
+            if not uses_engine(self.options):
+                tables = load(real, "real"), load(synthetic, "synthetic"), load(holdout, "holdout")
                 self.options, self.too_large = fitting(tables, self.attacker, self.reading, self.options)
             try:
                 found, results = self._assessed(*tables, clock, started)
@@ -278,7 +278,7 @@ class _Assessing:
 
     def _assessed(
         self, real: Any, synthetic: Any, holdout: Any, clock: Clock, started: datetime
-    ) -> tuple[Assessment, Found]:
+    ) -> tuple[Assessment, RunResult]:
         """Return the assessment, and what the attacks found."""
         watch = Watch(self.progress, self.left)
         case = self._case(*self._opened(real, synthetic, holdout), watch)
@@ -289,11 +289,11 @@ class _Assessing:
         failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
         self.progress("looking for key sets", 0, 1)
         plan = plan_of(case, self.attacker, options)
-        if counts_elsewhere(options):
-            keep_counted(plan, options)
+        if uses_engine(options):
+            restrict_to_counts(plan, options)
             self.progress("counting the tables where they are", 0, 1)
             options = self.rows.ask(case, plan, options, self.progress, self.before)
-            gather(case, plan, options)
+            load_distinct_rows(case, plan, options)
         self.options = options
         told = self._told(case, plan)
         sampling = people_of_run(case, options.sample).sampling(_n_compared(plan))
@@ -358,7 +358,7 @@ class _Assessing:
             self.before(told)
         return [n for n in (*samples, reach, ABSENT if slow else "") if n]
 
-    def _kept(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> Found:
+    def _kept(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> RunResult:
         """Return what the attacks found; an interrupt becomes an error that says what is kept."""
         heed_interrupts()
         try:
@@ -369,7 +369,7 @@ class _Assessing:
             n_kept, folder = (0, None) if runner.store is None else (len(runner.store.names), runner.store.folder)
             raise Interrupted(n_kept, runs * len(plan.tasks), folder) from None
 
-    def _overall(self, case: Case, plan: Plan, failing: Sequence[str], found: Found) -> Overall:
+    def _overall(self, case: Case, plan: Plan, failing: Sequence[str], found: RunResult) -> Overall:
         options = self.options
         close = found.fidelity.too_close
         scope = self._scope(case, plan, failing, found.left_out, found.facts, too_close=close)
@@ -382,12 +382,12 @@ class _Assessing:
             real, synthetic, holdout, schema=reading.schema, unit=reading.unit, ignore=reading.ignore,
             missing=reading.missing, seed=options.seed, level=options.level,
         )  # fmt: skip
-        if not case.in_memory and not counts_elsewhere(options):
+        if not case.in_memory and not uses_engine(options):
             case = case.collected("joint tests need the scores of each person together")
         self.rows.search_by_blocks(case, options)
         return dataclasses.replace(case, progress=watch.searching, reveal_values="values" in options.reveal)
 
-    def _attacked(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> Found:
+    def _attacked(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> RunResult:
         """Return the results of all attacks, and the parts of the report that are computed from them."""
         n = len(plan.tasks)
         run = run_all(case, plan.tasks, runner)
@@ -403,7 +403,7 @@ class _Assessing:
         fidelity = self._fidelity(case, plan, runner, run)
         wanted = self.options.utility and case.in_memory
         utility = measured_utility(case, self.attacker.targets, runner, run) if wanted else []
-        return Found(
+        return RunResult(
             results=results,
             facts=None if facts is None else msgspec.convert(facts.to_facts(), Facts),
             fidelity=fidelity,
@@ -417,7 +417,7 @@ class _Assessing:
 
     def _fidelity(self, case: Case, plan: Plan, runner: Runner, run: RunOutcome) -> FidelityFound:
         """Return what the synthetic table keeps; measures that fail or are left out are listed with the attacks."""
-        elsewhere, groups = counts_elsewhere(self.options), self.attacker.subgroups
+        elsewhere, groups = uses_engine(self.options), self.attacker.subgroups
         measured = fidelity_case(case, plan, groups, self.options) if elsewhere else case
         if not self.options.fidelity or measured is None:
             return FidelityFound()
@@ -460,7 +460,7 @@ class _Assessing:
         options, people = self.options, people_of_run(case, self.options.sample)
         whole = people.summarised(results)
         made = people.corrected(whole, options.acceptable, n_families(whole))
-        return in_doubt(beside_a_hole(over_families(made, options.level)), failing)
+        return in_doubt(downgrade_if_hole(adjust_across_families(made, options.level)), failing)
 
     def _controlled(
         self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str], run: RunOutcome, results: list[Result]

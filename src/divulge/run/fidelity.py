@@ -19,14 +19,15 @@ from divulge.measures.registry import checked_tolerance, run_measure
 from divulge.measures.result import TOLERANCE, FidelityResult
 from divulge.measures.verdicts import corrected
 from divulge.report.fidelity import Fidelity
-from divulge.run.counted import codes_for_fidelity, counted_measures
-from divulge.run.expected_cost import made_by_fidelity
+from divulge.run.cost.expected_cost import made_by_fidelity
+from divulge.run.engines.engine_plan import codes_for_fidelity, counted_measures
 from divulge.run.fidelity_of_tables import fidelity_of_tables
-from divulge.run.fitting import check_fidelity, here, memory_told
-from divulge.run.options import Reading
+from divulge.run.forecasting.memory_check import check_fidelity, memory_told
+from divulge.run.planning.options import Reading
 from divulge.tables.counting import COUNTING
 from divulge.tables.engines import check_engine
 from divulge.tables.kinds import kind_of
+from divulge.tables.readers import load
 
 __all__ = ["fidelity", "fidelity_of", "warnings_of"]
 
@@ -151,7 +152,7 @@ def fidelity(
     if elsewhere:
         wanted, notes = counted_measures(wanted, engine, named=measures is not None)
     else:
-        real, synthetic, holdout = here(real, "real"), here(synthetic, "synthetic"), here(holdout, "holdout")
+        real, synthetic, holdout = load(real, "real"), load(synthetic, "synthetic"), load(holdout, "holdout")
         if not beyond_memory:
             reading = Reading(schema, unit, column_names("ignore", ignore), missing)
             check_fidelity(real, synthetic, holdout, reading, models=models)

@@ -32,8 +32,8 @@ from divulge.report.fidelity_model import (
     Marginal,
     NotMeasured,
 )
-from divulge.run.budget import TIME_UP, Clock, told_left_out
-from divulge.run.expected_cost import Work, expected_long
+from divulge.run.cost.budget import TIME_UP, Clock, told_left_out
+from divulge.run.cost.expected_cost import Work, expected_long
 
 __all__ = ["JUDGES", "FidelityFound", "beside_fidelity", "fidelity_in_run"]
 

@@ -17,7 +17,7 @@ from divulge.measures.registry import run_measure
 from divulge.measures.result import FidelityResult
 from divulge.measures.verdicts import corrected
 from divulge.report.fidelity import Fidelity
-from divulge.run.expected_cost import made_by_fidelity
+from divulge.run.cost.expected_cost import made_by_fidelity
 
 __all__ = ["fidelity_of_tables"]
 

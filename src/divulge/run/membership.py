@@ -18,9 +18,10 @@ from divulge.case.preconditions import check_all
 from divulge.core.memory import read_as_told
 from divulge.core.result import Result
 from divulge.core.schema import Schema
-from divulge.run.fitting import check_membership, here
-from divulge.run.options import Reading, listed
+from divulge.run.forecasting.memory_check import check_membership
+from divulge.run.planning.options import Reading, listed
 from divulge.tables.counting import COUNTING
+from divulge.tables.readers import load
 
 __all__ = ["changes", "membership", "membership_checked"]
 
@@ -40,7 +41,7 @@ def _answer(entry: Attack, settings: dict[str, Any], *, beyond_memory: bool = Fa
         The scores do not fit into the memory that there is.
     """
     if not beyond_memory and shared.get("engine") not in COUNTING:  # an engine reads nothing, and the attack says so
-        opened = {name: here(shared.pop(name, None), name) for name in ("real", "synthetic", "holdout")}
+        opened = {name: load(shared.pop(name, None), name) for name in ("real", "synthetic", "holdout")}
         _check(list(opened.values()), settings | shared)
         shared |= opened
     return answer(entry, settings, **shared)
@@ -117,8 +118,8 @@ def changes(
     >>> found.n_left, found.n_stayed, found.left[0].verdict
     (40, 260, 'excess found')
     """
-    before, after = here(real_before, "real before"), here(real_after, "real after")
-    released = [here(table, "synthetic") for table in (synthetic_before, synthetic_after)]
+    before, after = load(real_before, "real before"), load(real_after, "real after")
+    released = [load(table, "synthetic") for table in (synthetic_before, synthetic_after)]
     settings: dict[str, Any] = {"columns": columns, "schema": schema, "missing": missing}
     if not beyond_memory:
         _check([before, [one for table in released for one in _each(table)], after], settings)

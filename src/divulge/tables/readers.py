@@ -49,6 +49,7 @@ __all__ = [
     "columns_in",
     "content_of",
     "is_table_file",
+    "load",
     "opened",
     "read",
     "read_relational_schema",
@@ -229,6 +230,15 @@ def opened(table: Any, role: str, missing: Sequence[str] = (), engine: str = "au
         return counted(found, role, engine)
     read_in = table_of(found, role)
     return collect(read_in) if engine == "memory" else read_in
+
+
+def load(table: Any, role: str) -> Any:
+    """Return a frame as a `Table`, so that it is converted once; paths stay as they are."""
+    if isinstance(table, str | PathLike | Table) or table is None:
+        return table
+    if role == "synthetic" and isinstance(table, list | tuple):
+        return [load(one, f"synthetic table {i}") for i, one in enumerate(table, start=1)]
+    return opened(table, role)
 
 
 def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:

@@ -10,7 +10,7 @@ from divulge.auditing.model import Audit
 from divulge.auditing.result import AuditRecord, Epsilon
 from divulge.core.result import percent
 from divulge.report.formatting import capitalized, compact, name, p_text, several
-from divulge.run.expected_time import duration
+from divulge.run.cost.expected_time import duration
 
 __all__ = [
     "HEADS",

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.run.fitting import check_combinations
 from divulge.sdmetrics.columns import EMPTY, Column, column_of_values
 from divulge.sdmetrics.derived import TEXTS
+from divulge.sdmetrics.reports.memory_check import check_combinations
 from divulge.sdmetrics.reports.tables import TableData, as_text
 from divulge.sdmetrics.single_column import comparisons, formats, formulas
 from divulge.tables.canonical_values import without_missing

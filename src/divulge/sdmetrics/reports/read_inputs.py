@@ -14,11 +14,11 @@ import polars as pl
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.core.relations import RelationalSchema
 from divulge.core.schema import Schema, no_such
-from divulge.run.fitting import check_scores, check_values, here
+from divulge.sdmetrics.reports.memory_check import check_scores, check_values
 from divulge.tables.folders import read_tables, table_files, table_role
 from divulge.tables.frames import Table, collect
 from divulge.tables.matched_names import matched_names
-from divulge.tables.readers import opened, read, read_metadata
+from divulge.tables.readers import load, opened, read, read_metadata
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Inputs", "check_memory", "is_one_file", "loaded", "read_inputs", "tables_of"]
@@ -228,8 +228,8 @@ def _table(given: Any, role: str, missing: Sequence[str]) -> Table:
 def loaded(given: Any, side: str) -> Any:
     """Return frames as tables, so that each is read once; paths stay as they are."""
     if isinstance(given, Mapping):
-        return {str(name): here(table, table_role(str(name), side)) for name, table in given.items()}
-    return here(given, side)
+        return {str(name): load(table, table_role(str(name), side)) for name, table in given.items()}
+    return load(given, side)
 
 
 def check_memory(real: Any, synthetic: Any, chosen: Sequence[str], missing: Sequence[str]) -> None:

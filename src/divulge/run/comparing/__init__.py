@@ -1,0 +1,1 @@
+"""Several candidate tables for one release."""

@@ -1,0 +1,1 @@
+"""The verdict of a run, what nothing compared, and the exposure of each record."""

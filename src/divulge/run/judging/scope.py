@@ -1,0 +1,60 @@
+"""What a run looks at: results over all calls of an attack, and the columns that no comparison looks at."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from divulge.attacks.distance.one_column import own_columns
+from divulge.case.case import Case
+from divulge.case.preconditions import unlike_values
+from divulge.report.model import NotCompared
+from divulge.report.prose.bounds import ALONE, NO_VALUE, UNLIKE, UNREAD
+from divulge.run.planning.options import Attacker
+
+__all__ = ["not_compared"]
+
+
+_UNKNOWN = 0.1
+"""Share of real rows whose value the synthetic table lacks, from which mostly new values hold "none found" back."""
+
+
+def not_compared(case: Case, attacker: Attacker) -> list[NotCompared]:
+    """Return the columns that no comparison with strangers looks at, and why."""
+    compared = own_columns(case) if case.in_memory else ()  # by themselves, whatever their role
+    unlike, named = unlike_values(case), {*(attacker.keys or ()), *(attacker.targets or ())}
+    why = {
+        c.name: UNREAD
+        if case.is_unread(c.name)
+        else NO_VALUE
+        if unlike.get(c.name) == 1
+        else UNLIKE
+        if c.name in unlike and (unlike[c.name] >= _UNKNOWN or c.name in named)
+        else ""
+        if c.name in compared
+        else _why_not(case, c.name)
+        for c in case.schema.columns
+    }
+    why |= {name: "row numbers" if _numbers_rows(case, name) else ALONE for name in case.without_members}
+    return [NotCompared(column=name, why=reason) for name, reason in why.items() if reason]
+
+
+def _why_not(case: Case, name: str) -> str:
+    roles = case.schema[name].roles
+    if "ignore" in roles:
+        return "ignored"
+    return "the unit" if "unit" in roles else ""
+
+
+def _numbers_rows(case: Case, name: str) -> bool:
+    """Return whether a column of the synthetic table counts its rows, as an index that was written into a file does."""
+    table = case.tables[1]
+    if table.frame is None:
+        return False
+    values = table.series(name)
+    if not values.dtype.is_numeric() or values.null_count():
+        return False
+    numbers, start = values.to_numpy(), np.concatenate([[0], np.cumsum(table.parts or (len(values),))])
+    parts = [numbers[a:b] for a, b in pairwise(start.tolist())]
+    return all((part - part[0] == np.arange(len(part))).all() for part in parts if len(part))

@@ -1,0 +1,1 @@
+"""Which attacks a run makes, with which settings, on whom."""

@@ -1,0 +1,127 @@
+"""Primary comparisons: those fixed before the run that must bound the risk before it says "none found"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+
+from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.checks import ACCEPTABLE, SHOWN
+from divulge.attacks.entry import Attack, Primary
+from divulge.attacks.membership.blind import same_people
+from divulge.core.result import Result, is_compared, label, rounded_up
+from divulge.report.model import Bound
+from divulge.report.prose.bounds import SAME_PEOPLE, SEES_A_COPY, UNFAIR
+from divulge.run.planning.options import Attacker
+
+__all__ = ["bounds_of", "is_named", "untested"]
+
+_MANKIND = 1e10  # more people than there are: nothing is said
+_GUESSES = 20  # guesses below which the univariate attack of singling out states no bound
+
+
+def bounds_of(
+    results: Sequence[Result],
+    level: float,
+    acceptable: float = ACCEPTABLE,
+    attacker: Attacker | None = None,
+    n_members: int = 0,
+) -> tuple[Bound, ...]:
+    """Return the bound of each comparison that was fixed before the run; all of them hold together (Bonferroni).
+
+    Parameters
+    ----------
+    results
+        Results of a run, with their comparisons.
+    level
+        Level at which the bounds hold together.
+    acceptable
+        Largest limit that counts as bounded.
+    attacker
+        The keys and targets that the user named; they make further comparisons primary.
+    n_members
+        Rows of the real table, for attacks that count guesses or rows.
+    """
+    chosen = list(_chosen(results, attacker or Attacker()))
+    each = 1 - (1 - level) / max(1, len(chosen))
+    return tuple(_bound(r, words, primary, each, acceptable, n_members) for r, words, primary in chosen)
+
+
+def untested(results: Sequence[Result], planned: Sequence[str]) -> list[str]:
+    """Return the attacks with primary comparisons that were planned and compared nobody."""
+    tested = {r.attack for r in results if is_compared(r)}
+    return [
+        a
+        for a in dict.fromkeys(planned)
+        if a not in tested and (p := CATALOGUE[a].primary) is not None and not p.first and not p.by_keys
+    ]
+
+
+def _chosen(results: Sequence[Result], attacker: Attacker) -> Iterator[tuple[Result, str, bool]]:
+    """Yield each comparison that states a bound, what it compares, and whether it is a candidate for a primary."""
+    compared = [r for r in results if is_compared(r) and r.comparison is not None]
+    for name, entry in CATALOGUE.items():
+        own, primary = [r for r in compared if r.attack == name], entry.primary
+        if primary is None:
+            continue
+        for r in own:
+            if primary.always(r.variant):
+                yield r, primary.words + (f" ({r.variant})" if _several(own, primary) else ""), True
+            elif is_named(r, primary, attacker) and not _is_its_mean(r, entry, attacker):
+                yield r, label(r), True
+        if primary.first:
+            enough = (r for v in primary.first for r in own if r.variant == v and r.real and r.real.n >= _GUESSES)
+            if (one := next(enough, None)) is not None:
+                yield one, f"{primary.words} ({one.variant})", False
+
+
+def _several(own: Sequence[Result], primary: Primary) -> bool:
+    return sum(primary.always(r.variant) for r in own) > 1
+
+
+def _is_its_mean(result: Result, entry: Attack, attacker: Attacker) -> bool:
+    """Return whether a result over all targets says the same, as only one target was attacked."""
+    return entry.summary is not None and len(attacker.targets or ()) == 1 and result.target is not None
+
+
+def is_named(result: Result, primary: Primary, attacker: Attacker) -> bool:
+    """Return whether a result is about a target, and keys where it must be, that the user named."""
+    if not primary.named(result.variant) or result.target not in (attacker.targets or ()):
+        return False
+    return not primary.by_keys or bool(attacker.keys)
+
+
+def _bound(result: Result, words: str, candidate: bool, level: float, acceptable: float, n_members: int) -> Bound:
+    _, risk = result.comparison.at(level)
+    of_copy = result.context.get(SHOWN)
+    shown = 1.0 if of_copy is None else min(1.0, max(0.0, of_copy))
+    limit = risk.high / shown if isfinite(risk.high) and shown > 0 else 1.0
+    limit = None if limit >= 1 else limit  # everybody may be affected: no bound
+    n = result.real.n if result.real and result.counts == "people" else n_members
+    bounded = limit is not None and limit <= acceptable
+    unfair = getattr(result.comparison, "unfair", "")
+    return Bound(
+        attack=result.attack,
+        variant=result.variant,
+        keys=result.keys,
+        target=result.target,
+        words=words,
+        primary=candidate and shown >= SEES_A_COPY,
+        limit=limit,
+        shown=shown,
+        bounded=bounded,
+        people=None if bounded or risk.high >= 1 else _people(n, risk.high - risk.value, acceptable * shown),
+        why="" if not unfair else SAME_PEOPLE if same_people(unfair) else UNFAIR,
+    )
+
+
+def _people(n: int, width: float, wanted: float) -> int | None:
+    """Return how many members, instead of n, would bring the limit to the wanted one if nothing leaked, rounded.
+
+    The width of an interval shrinks with the square root of the number of people. At least 1.1 times the present
+    number, because the present limit was too large. Nothing is said of a limit that was cut at 1: its width is unknown.
+    """
+    if not (n and isfinite(width) and wanted > 0):
+        return None
+    more = n * max(1.1, (width / wanted) ** 2)
+    return rounded_up(more, 2) if more <= _MANKIND else None

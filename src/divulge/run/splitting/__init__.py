@@ -1,0 +1,1 @@
+"""A table is split into people to train on and a holdout."""
