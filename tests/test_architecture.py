@@ -1,7 +1,9 @@
 """The page on the architecture names paths that exist, and the floors that are tested."""
 
 import re
+from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from test_floors import APART, FLOORS
@@ -39,3 +41,14 @@ def test_each_floor_stands_on_its_line():
 def test_folders_that_stand_apart_are_bracketed():
     for a, b in APART:
         assert re.search(rf"\[[^\]]*\b{a}\b[^\]]*\b{b}\b[^\]]*\]", PAGE)
+
+
+def test_words_of_verdicts_are_those_of_the_code():
+    table = PAGE.split("## Words of verdicts")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| [^|]+ \| ([^|]+) \| `([\w/.]+)`, `(\w+)` \|$", table, flags=re.M)
+    assert len(rows) == 6
+    for words, path, name in rows:
+        module = import_module(f"divulge.{path.removesuffix('.py').replace('/', '.')}")
+        told = get_args(getattr(module, name))
+        own = get_args(told[-1]) or told  # of a question of page one, what no comparison has
+        assert words.removeprefix("those of both, and: ").split(", ") == list(own)
