@@ -27,7 +27,10 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [p.relative_to(ROOT).as_posix() for p in (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))]
 PAGES = [name for name in PAGES if not name.startswith("docs/attacks/")]
-SLOW = {"choose-keys", "distances", "gallery", "leak-experiment", "questions", "sdmetrics", "tutorial"}
+SLOW = {
+    "cap-paper", "choose-keys", "distances", "gallery", "leak-experiment", "no-holdout", "quality", "questions",
+    "report-in-detail", "sdmetrics", "tutorial", "warehouse",
+}  # fmt: skip
 """Pages that take more than a second."""
 TREES = classifier_score.TREES  # the default run has fewer
 

@@ -5,6 +5,7 @@ import re
 
 import polars as pl
 import pytest
+from amount import some
 
 import divulge
 from divulge.attacks.catalogue import CATALOGUE
@@ -48,8 +49,8 @@ def test_an_attack_leaves_out_ignored_columns(frames):
     assert [str(r) for r in divulge.dcr(*frames, ignore=["educ"])] == [str(r) for r in divulge.dcr(*less)]
 
 
-@pytest.mark.parametrize("name", COUNTED)
-@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+@pytest.mark.parametrize("name", some(COUNTED, 4))
+@pytest.mark.parametrize("engine", some(["duckdb", "polars"], 1))
 def test_an_engine_changes_no_digit_of_a_measure(name, engine, frames):
     measure = getattr(divulge, name)
     plain, counted = ([r.to_dict() | {"seconds": 0} for r in measure(*frames, engine=e)] for e in ("memory", engine))

@@ -6,6 +6,7 @@ from collections import defaultdict
 import numpy as np
 import polars as pl
 import pytest
+from amount import some
 
 import divulge
 from divulge.case.case import build_case
@@ -62,7 +63,7 @@ FEW_ODD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("plain", "odd", "synthetic"), FEW_ODD.values(), ids=FEW_ODD)
+@pytest.mark.parametrize(("plain", "odd", "synthetic"), some(FEW_ODD.values(), 2, FEW_ODD))
 def test_a_kind_has_ten_numbers_of_people_with_an_odd_value_behind_it(plain, odd, synthetic):
     columns = {k: pl.Series([odd] * k + plain[k:], strict=False) for k in range(N + 1)}
     assert min(map(len, behind(columns, synthetic).values())) >= FEW
@@ -153,7 +154,7 @@ def nobody(run):
     return run(people(5))
 
 
-@pytest.mark.parametrize("one", ONE.values(), ids=ONE)
+@pytest.mark.parametrize("one", some(ONE.values(), 3, ONE))
 def test_that_one_person_has_something_changes_no_word(run, nobody, one):
     real = people(5)
     for name, value in one.items():
