@@ -325,7 +325,15 @@ def test_every_tile_with_a_deficit_says_that_it_protects_nobody():
 
 
 def test_the_people_of_the_headline_are_not_all_people_at_risk():
-    assert "The total is not known and can be larger" in decision(report(EXACT)).at_risk
+    assert decision(report(EXACT)).at_risk.endswith("Other tests may find other people: the total is not known.")
+
+
+def test_the_test_that_reaches_most_people_for_certain_is_told_beside_the_plainest():
+    many = found("linkability", 900, 100, "excess found", variant="balanced halves, k = 1")
+    at_risk = decision(report(EXACT, many)).at_risk
+    assert at_risk.startswith("This test finds about 100 more people than chance gives (5% of all). The test that")
+    least = re.search(r"reaches most, linkability, finds (\d+) or more for certain \((\d+)%\)", at_risk)
+    assert 600 < int(least[1]) < 800 and round(100 * int(least[1]) / 2000) == int(least[2])
 
 
 def test_the_bars_of_people_share_one_scale_that_is_said():
@@ -375,9 +383,9 @@ def test_states_that_are_no_verdict_have_marks_of_their_own():
 
 @pytest.mark.parametrize(
     ("hits", "told"),
-    [(1.7, "1.7 of 2,000 (0.1%)"), (0.3, "0.3 of 2,000"), (0.0, "0 of 2,000 (0%)")],
+    [(1.7, "about 2 of 2,000 (0.1%)"), (0.3, "fewer than 1 of 2,000"), (0.0, "0 of 2,000 (0%)")],
 )
-def test_bars_of_few_people_show_a_sum_of_chances_with_a_decimal(hits, told):
+def test_bars_of_a_sum_of_chances_tell_whole_people(hits, told):
     assert tiles(report(found("linkability", hits, 9, "none found")))[2].bars[0].told == told
 
 

@@ -222,8 +222,8 @@ def test_every_document_has_the_verdict_of_each_table_and_one_alone(found):
     for c in found.data["candidates"]:
         assert c["verdict"] == found.reports[c["label"]][0].verdict == c["tables"][0]["verdict"]
         assert f"| {c['label']} | {c['worst']['first']} | {c['verdict']}" in text
-        line = next(x for x in terminal.splitlines() if x.startswith(f" {c['label']} "))
-        assert line.rstrip().endswith(c["verdict"])
+        line = next(x for x in terminal.splitlines() if x.startswith(f"{c['label']} "))
+        assert c["verdict"] in line
         (row,) = (x for x in ordered.split("<tr>") if f"<bdi>{c['label']}</bdi>" in x)
         assert re.findall(r'class="v [a-z]+">([^<]*)<', row) == [c["verdict"]]
     assert "verdict of its own" not in page + text + terminal

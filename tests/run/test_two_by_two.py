@@ -53,7 +53,7 @@ def test_what_is_not_certain_is_not_told():
 def test_a_finding_that_risks_do_not_show_is_told():
     (found,) = two_by_two(["a", "b"], ranked([0.1, 0.1], behind=[1]), [])
     assert found.sentence == (
-        "“b” stands behind “a” by its verdict alone; by the size of the risk one cannot tell which is riskier."
+        "“b” stands behind “a” by its verdict alone. By the worst attack one cannot tell which is riskier."
     )
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import msgspec
 import polars as pl
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from divulge.auditing.model import FORMAT, Audit
 from divulge.auditing.result import AuditResult
-from divulge.core.atomic_write import new_folder, replaced, replacing, written
+from divulge.core.atomic_write import new_folder, replaced, replacing, saved, written
 from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError
 from divulge.core.result import jsonable, tidy
@@ -87,11 +87,15 @@ class AuditReport:
 
         return written(markdown(self.audit), path)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the audit as one offline HTML page, and write it when a path is given."""
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+    @overload
+    def to_html(self, path: str | Path) -> Path: ...
+    def to_html(self, path: str | Path | None = None) -> str | Path:
+        """Return the audit as one offline HTML page; where a path is given, write it there and return the path."""
         from divulge.auditing.documents.html import page
 
-        return written(page(self.audit), path)
+        return saved(page(self.audit), path)
 
     def to_junit(self, path: str | Path | None = None) -> str:
         """Return the audit as JUnit XML, and write it when a path is given."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +137,9 @@ def _render_audit(
     folder = Path(out) if out else source.parent / "external" if wanted != has else source.parent
     if why := other_edition(folder, wanted):
         raise SettingError(f"--out: the folder holds {why}. hint: name another folder.")
-    made = {"html": report.to_html, "md": report.to_markdown, "json": report.to_json, "junit": report.to_junit}
+    made: dict[str, Callable[[Path], object]] = {
+        "html": report.to_html, "md": report.to_markdown, "json": report.to_json, "junit": report.to_junit,
+    }  # fmt: skip
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in formats or _OF_AUDITS:

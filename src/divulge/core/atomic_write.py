@@ -14,7 +14,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, overload
 
 from divulge.core.errors import SettingError
 
@@ -31,6 +31,7 @@ __all__ = [
     "open_regular",
     "replaced",
     "replacing",
+    "saved",
     "why_not",
     "written",
 ]
@@ -112,6 +113,20 @@ def written(text: str, path: str | Path | None) -> str:
     if path is not None:
         replaced(path, text.encode())
     return text
+
+
+@overload
+def saved(text: str, path: None) -> str: ...
+@overload
+def saved(text: str, path: str | Path) -> Path: ...
+@overload
+def saved(text: str, path: str | Path | None) -> str | Path: ...
+def saved(text: str, path: str | Path | None) -> str | Path:
+    """Return a text, or write it to a file as UTF-8 and return the path where one is given."""
+    if path is None:
+        return text
+    replaced(path, text.encode())
+    return Path(path)
 
 
 def new_folder(folder: str | Path, *, private: bool) -> Path:

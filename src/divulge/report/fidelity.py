@@ -6,12 +6,12 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import msgspec
 import polars as pl
 
-from divulge.core.atomic_write import written
+from divulge.core.atomic_write import saved, written
 from divulge.core.result import jsonable, tidy
 from divulge.measures.differing import Differing, differing, is_of_all_columns
 from divulge.measures.result import VERDICTS, FidelityResult, grouped, telling_of
@@ -69,11 +69,15 @@ class Fidelity:
         """Return one row for each result, as a frame of the kind of the real table."""
         return as_kind(pl.DataFrame([_row(r) for r in self.results], infer_schema_length=None), self.kind)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the results as one offline HTML page, and write it when a path is given."""
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+    @overload
+    def to_html(self, path: str | Path) -> Path: ...
+    def to_html(self, path: str | Path | None = None) -> str | Path:
+        """Return the results as one offline HTML page; where a path is given, write it there and return the path."""
         from divulge.report.documents.fidelity_page import page
 
-        return written(page(self.results, self.settings, self.warnings, self.notes, self.differing()), path)
+        return saved(page(self.results, self.settings, self.warnings, self.notes, self.differing()), path)
 
     def __str__(self) -> str:
         lines = [f"warning: {tidy(w)}" for w in self.warnings]

@@ -10,16 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import msgspec
 import polars as pl
 
 from divulge.attacks.checks import SHOWN
 from divulge.case.preconditions import CRITICAL
-from divulge.core.atomic_write import new_folder, replaced, replacing, written
+from divulge.core.atomic_write import new_folder, replaced, replacing, saved, written
 from divulge.core.errors import SettingError
 from divulge.core.result import Result, jsonable
+from divulge.report import first_page
 from divulge.report.content import (
     RECORDS,
     assessment_bytes,
@@ -31,6 +32,7 @@ from divulge.report.content import (
 )
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.notebook import framed
+from divulge.report.prose.tiles import representative_risk
 from divulge.tables.kinds import as_kind
 from divulge.tables.parquet import write_parquet
 
@@ -156,6 +158,62 @@ class Report:
             )
         return as_kind(pl.DataFrame() if self.record_frame is None else self.record_frame, self.kind)
 
+    @property
+    def questions(self) -> list[dict[str, Any]]:
+        """The questions of the first page: each with its state, members, strangers and a sentence.
+
+        A dictionary has `question`, `asks`, `state`, `attack` (the one that speaks for the question), `members` and
+        `strangers` (shares of people, guesses or rows that it hits; None where there is none) and `sentence`.
+        """
+        return first_page.questions(self.assessment)
+
+    @property
+    def advice(self) -> list[dict[str, str]]:
+        """What to do now, most urgent first: `do`, `changes` (what the step changes) and `warning` ("" if none)."""
+        return first_page.advice(self.assessment)
+
+    def columns(self) -> Any:
+        """Return what was found about single columns, worst first, as a frame of the kind of the real table.
+
+        One row a column and a way in which it was tried: column, kind, compared (whether any comparison looks at it),
+        way, verdict, risk. A column that no comparison is about alone has one row, whose way is null.
+        """
+        return as_kind(first_page.columns(self.assessment), self.kind)
+
+    def people(self) -> Any:
+        """Return how many people each test hits, the clearest first, as a frame of the kind of the real table.
+
+        One row a test that counts people: question, attack, test, verdict, primary, members, of_members, strangers,
+        of_strangers, and `more`, how many more members are hit than as many strangers, with `at_least` and `at_most`,
+        limits that hold for all tests of an attack together. Tests reach in part the same people: do not add them.
+        Who these people are stands in `records`.
+        """
+        return as_kind(first_page.people(self.assessment), self.kind)
+
+    def metrics(self) -> dict[str, float]:
+        """Return ten numbers for a trend or an experiment tracker; one that this report lacks is left out.
+
+        score (`get_score`), tests, excess_found and deficit_found (how many tests), people_at_risk_at_least (the
+        largest `at_least` of `people` among tests that found an excess), risk_at_least and risk_at_most (largest limits
+        of all tests), members_copied and strangers_copied (shares whose whole record is copied), distance_of_pairs (of
+        columns, in units of what a fresh sample of people shows).
+        """
+        return first_page.metrics(self.assessment, self.get_score())
+
+    def plot(self, attack: str | None = None) -> Figure:
+        """Return a figure of the comparisons of an attack; without a name, of the one that decides the verdict.
+
+        Raises
+        ------
+        SettingError
+            No result of that attack can be drawn.
+        """
+        from divulge.report.documents.figure import drawable
+
+        decides = representative_risk(self.assessment)
+        first = next((r.attack for r in drawable(self.assessment)), "")
+        return self.get_visualization(attack or (first if decides is None else decides.attack))
+
     def to_csv(self, path: str | Path | None = None) -> str:
         """Return `to_frame` as CSV, and write it when a path is given.
 
@@ -176,8 +234,12 @@ class Report:
 
         return written(markdown(self.assessment), path)
 
-    def to_html(self, path: str | Path | None = None, *, annex: bool = False) -> str:
-        """Return the report as one offline HTML page, and write it when a path is given.
+    @overload
+    def to_html(self, path: None = None, *, annex: bool = False) -> str: ...
+    @overload
+    def to_html(self, path: str | Path, *, annex: bool = False) -> Path: ...
+    def to_html(self, path: str | Path | None = None, *, annex: bool = False) -> str | Path:
+        """Return the report as one offline HTML page; where a path is given, write it there and return the path.
 
         Parameters
         ----------
@@ -188,7 +250,7 @@ class Report:
         """
         from divulge.report.documents.html import page
 
-        return written(page(self.assessment, _worst_records(self.record_frame), annex=annex), path)
+        return saved(page(self.assessment, _worst_records(self.record_frame), annex=annex), path)
 
     def to_junit(self, path: str | Path | None = None) -> str:
         """Return the report as JUnit XML, and write it when a path is given."""
@@ -301,7 +363,9 @@ class Report:
         return f"<Report {self.verdict}: {rows} rows, {len(self.assessment.results):,} results>"
 
     def _repr_html_(self) -> str:
-        return framed(self.to_html(), "divulge report")
+        from divulge.report.documents.html import card
+
+        return framed(card(self.assessment), "divulge report")
 
 
 def other_edition(folder: str | Path, edition: str) -> str:

@@ -9,18 +9,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import msgspec
+import polars as pl
 from msgspec.structs import replace
 
-from divulge.core.atomic_write import new_folder, replaced, written
+from divulge.core.atomic_write import new_folder, replaced, saved, written
+from divulge.core.errors import SettingError
 from divulge.core.result import jsonable
 from divulge.report.comparison.model import Comparison
 from divulge.report.content import _last, _plain
 from divulge.report.notebook import framed
 from divulge.report.order import ORDER
 from divulge.report.report import Report
+from divulge.tables.kinds import as_kind
 
 __all__ = ["ComparisonReport", "folder_names"]
 
@@ -66,6 +69,44 @@ class ComparisonReport:
         """Tables that could not be attacked, and why."""
         return [{"label": f.label, "why": f.why} for f in self.comparison.failed]
 
+    def __getitem__(self, label: str) -> Report:
+        """Return the full report on a candidate's table, by its label; of several tables the first.
+
+        Raises
+        ------
+        SettingError
+            There is no such candidate, or the comparison was read from a file, which has no reports.
+        """
+        if label not in self.reports:
+            known = ", ".join(repr(name) for name in self.reports) or "none: a file has no reports"
+            raise SettingError(f"comparison: there is no candidate of this label. hint: {known}.")
+        return self.reports[label][0]
+
+    def to_frame(self) -> Any:
+        """Return one row for each candidate, in their order, as a frame of the kind of the real table.
+
+        place (1 has least risk; null where nothing is ranked), label, verdict, worst attack with its risk and limits,
+        the first and the last rank that it may have (all hold together), use (distance of pairs of columns beyond a
+        fresh sample) with limits and verdict, front (whether no other candidate betters it in risk or in use without
+        being worse in the other), tables.
+        """
+        place = {label: i for i, label in enumerate(self.order, start=1)}
+        front = self.comparison.front
+        rows = [
+            {
+                "place": place.get(c.label), "label": c.label, "verdict": c.verdict,
+                "attack": c.worst and c.worst.attack, "risk": c.worst and c.worst.value,
+                "risk_low": c.worst and c.worst.low, "risk_high": c.worst and c.worst.high,
+                "first_rank": c.worst and c.worst.first, "last_rank": c.worst and c.worst.last,
+                "distance": c.fidelity and c.fidelity.excess, "distance_low": c.fidelity and c.fidelity.low,
+                "distance_high": c.fidelity and c.fidelity.high, "use": c.fidelity and c.fidelity.verdict,
+                "front": None if front is None else c.label in front.labels, "tables": len(c.tables),
+            }
+            for c in sorted(self.comparison.candidates, key=lambda c: (place.get(c.label, 0), c.label))
+        ]  # fmt: skip
+        kind = next((r.kind for reports in self.reports.values() for r in reports), "polars")
+        return as_kind(pl.DataFrame(rows, infer_schema_length=None), kind)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the content of comparison.json."""
         return self.data
@@ -80,11 +121,15 @@ class ComparisonReport:
 
         return written(markdown(self.comparison), path)
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the comparison as one offline HTML page, and write it when a path is given."""
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+    @overload
+    def to_html(self, path: str | Path) -> Path: ...
+    def to_html(self, path: str | Path | None = None) -> str | Path:
+        """Return the comparison as one offline HTML page; where a path is given, write it there and return the path."""
         from divulge.report.comparison.html import page
 
-        return written(page(self.comparison), path)
+        return saved(page(self.comparison), path)
 
     def write(self, folder: str | Path) -> Path:
         """Write the comparison to a folder, and the full report on each table to a subfolder of its own."""

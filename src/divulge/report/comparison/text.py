@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from divulge.core.result import number, percent
+from divulge.core.result import FOUND, number, percent
 from divulge.report import formatting
 from divulge.report.comparison.model import Attack, Band, Candidate, CandidateTable, Cell, Comparison, TwoByTwo, Worst
-from divulge.report.comparison.prose import STANDING, asked_in_words
+from divulge.report.comparison.prose import STANDING, asked_in_words, some
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.markdown import escaped, section_of, table_of
 from divulge.report.documents.terminal import clean
@@ -19,8 +19,10 @@ __all__ = [
     "TWO",
     "by_order",
     "cells",
+    "choice_in_words",
     "limits",
     "markdown",
+    "matrix",
     "ranks",
     "reasons",
     "single_rows",
@@ -47,14 +49,61 @@ SINGLE = (
 
 
 TWO = (
-    "Differences are those of the first candidate less the second. Risk: under the attack where the two differ most "
-    "clearly; the same people are asked through both. Distance: of pairs of columns, beyond a fresh sample; the same "
-    "real rows are behind both, in the same cells, with as many rows of each. Limits hold for all candidates together; "
-    "farther is only who is beyond a fresh sample for certain."
+    "Differences are those of the first candidate less the second. Riskier: the worst attack on it is worse than the "
+    "worst on the other, for certain. Difference of risk: under the attack where the two differ most clearly, which "
+    "may be another one; the same people are asked through both. Distance: of pairs of columns, beyond a fresh sample; "
+    "the same real rows are behind both, in the same cells, with as many rows of each. Limits hold for all candidates "
+    "together; farther is only who is beyond a fresh sample for certain."
 )
 """What the differences of two candidates mean."""
 MOST = 40
 """Pairs of candidates that a document shows; comparison.json has all."""
+
+
+def matrix(data: Comparison) -> list[list[str]]:
+    """Return who is riskier of any two candidates: a row each, in their order; "more" where the row's is the riskier.
+
+    "" where one cannot tell, "·" on the diagonal; [] without ranks, or of fewer than four candidates.
+    """
+    labels = [c.label for c in by_order(data)]
+    if len(labels) < _MATRIX or not any(p.riskier for p in data.two_by_two):
+        return []
+    over = {(p.riskier, p.second if p.riskier == p.first else p.first) for p in data.two_by_two if p.riskier}
+    return [
+        ["·" if a == b else "more" if (a, b) in over else "less" if (b, a) in over else "" for b in labels]
+        for a in labels
+    ]
+
+
+_MATRIX = 4  # candidates from which pairs are shown as a matrix
+
+
+def choice_in_words(data: Comparison) -> str:
+    """Return which candidates are cleared for release, and which to take of those in which nothing was found."""
+    cleared = [c for c in by_order(data) if c.verdict == "none found"]
+    clean = [c for c in by_order(data) if c.verdict not in FOUND]
+    n = len(data.candidates)
+    if cleared:
+        told = f"{len(cleared)} of {n} cleared for release: {some([f'“{formatting.name(c.label)}”' for c in cleared])}."
+    else:
+        told = f"None of the {n} is cleared for release."
+    if not clean:
+        return f"{told} In each of them something was found."
+    chosen, among = cleared or clean, "these" if cleared else f"the {len(clean)} without a finding"
+    if len(chosen) == 1:
+        return told if cleared else f"{told} “{formatting.name(chosen[0].label)}” is the only one without a finding."
+    risks = {c.label: c.worst.value for c in chosen if c.worst and c.worst.value is not None}
+    far = {c.label: max(0.0, c.fidelity.excess) for c in chosen if c.fidelity}
+    best = [
+        (formatting.name(min(of, key=lambda label: of[label])), has)
+        for of, has in ((risks, "has the least risk"), (far, "is the most useful (nearest in pairs of columns)"))
+        if of
+    ]
+    if not best or not data.verdict.order:
+        return told
+    if len({name for name, _ in best}) == 1:
+        return f"{told} Of {among}, by estimate, “{best[0][0]}” {' and '.join(has for _, has in best)}."
+    return f"{told} Of {among}, by estimate, {' and '.join(f'“{name}” {has}' for name, has in best)}."
 
 
 def two_rows(data: Comparison) -> list[tuple[TwoByTwo, str, str]]:
@@ -143,11 +192,12 @@ def markdown(data: Comparison) -> str:
     ranked = bool(data.verdict.order)
     labels = [escaped(formatting.name(c.label)) for c in candidates]
     parts = [
-        f"# Candidate tables compared\n\n{escaped(data.verdict.sentence)}",
+        f"# Candidate tables compared\n\n**{escaped(choice_in_words(data))}**",
+        escaped(data.verdict.sentence),
         escaped(asked_in_words(data.sampling)),
         section_of("Read this first", "\n".join(_warned(data))) if _warned(data) else "",
         section_of("Order", _order(candidates), RISK) if ranked else section_of("Verdicts", _verdicts(candidates)),
-        section_of("Two by two", _two_by_two(data), TWO) if data.two_by_two else "",
+        section_of("Two by two", _matrix(data, labels), _two_by_two(data), TWO) if data.two_by_two else "",
         section_of("Risk by attack", *_by_attack(data, labels, ranked)),
         section_of("Single comparisons", _singles(data), SINGLE) if ranked else "",
         section_of("Fidelity", escaped(data.front.sentence), _fidelity(data)) if data.front else "",
@@ -214,6 +264,11 @@ def _by_attack(data: Comparison, labels: Sequence[str], ranked: bool) -> list[st
     return [table_of(heads, rows), "\n".join(chosen)]
 
 
+def _matrix(data: Comparison, labels: Sequence[str]) -> str:
+    rows = [[label, *row] for label, row in zip(labels, matrix(data), strict=False)]
+    return table_of(["risk beside", *labels], rows) if rows else ""
+
+
 def _two_by_two(data: Comparison) -> str:
     rows = [
         [escaped(formatting.name(p.first)), escaped(formatting.name(p.second)), escaped(p.sentence), risk, distance]
@@ -264,21 +319,29 @@ def _parts(data: Comparison) -> list[Any]:
 
     parts: list[Any] = [
         Text(f"divulge: {len(data.candidates)} candidates compared", style="bold"),
+        Text(clean(choice_in_words(data)), style="bold"),
         Text(clean(data.verdict.sentence)),
         *([Text(asked_in_words(data.sampling))] if data.sampling else []),
     ]
     parts += [Text(f"! {w.check}: {clean(w.detail)}", style="yellow") for w in data.warnings]
     parts += [Text(f"! {clean(f.label)} could not be attacked: {clean(f.why)}", style="red") for f in data.failed]
-    parts.append(_grid(data))
-    if data.two_by_two:
+    parts += [Text(), _grid(data), Text()]
+    if crossed := matrix(data):
+        labels = [clean(formatting.name(c.label)) for c in by_order(data)]
+        parts.append(_ruled(["risk beside", *labels], [[a, *row] for a, row in zip(labels, crossed, strict=True)], ()))
+        parts.append(
+            Text("More: the worst attack on it is worse for certain. Differences with limits: comparison.html.")
+        )
+    elif data.two_by_two:
         rows = [
             [clean(formatting.name(p.first)), clean(formatting.name(p.second)), clean(p.sentence), risk, distance]
             for p, risk, distance in two_rows(data)
         ]
-        parts.append(_ruled(["first", "second", "two by two", "first less second: risk", "distance"], rows, ()))
+        parts += [_ruled(["first", "second", "two by two", "first less second: risk", "distance"], rows, ()), Text()]
     if data.front:
-        parts += [Text(clean(data.front.sentence)), _pairs(data)]
-    if utility_rows(data):
+        parts.append(Text(clean(data.front.sentence)))
+        parts.append(Text("Distance: of pairs of columns, beyond what another sample of the same people shows (0)."))
+    if utility_rows(data) and not data.front:
         parts.append(_kept(data))
     if data.not_compared:
         parts.append(Text("Not ranked: " + ", ".join(n.what for n in data.not_compared) + "."))
@@ -288,26 +351,17 @@ def _parts(data: Comparison) -> list[Any]:
 
 def _grid(data: Comparison) -> Any:
     ranked = bool(data.verdict.order)
-    heads = ["candidate", *(["rank", "risk, simultaneous", "worst attack"] if ranked else []), "verdict"]
+    kept = any(c.fidelity for c in data.candidates)
+    heads = ["candidate", *(["rank", "risk, limits", "worst attack"] if ranked else []), "verdict"]
+    heads += ["distance"] if kept else []
     rows = []
     for c in by_order(data):
         row = [clean(formatting.name(c.label))]
         if c.worst:
             row += [ranks(c.worst), f"{number(c.worst.value)} ({limits(c.worst)})", c.worst.attack]
-        rows.append([*row, c.verdict])
+        told = [number(c.fidelity.excess) if c.fidelity else "-"] if kept else []
+        rows.append([*row, c.verdict, *told])
     return _ruled(heads, rows, ())
-
-
-def _pairs(data: Comparison) -> Any:
-    """Return the table of pairs of columns: ruler, beyond a fresh sample, limits without noise, and verdict."""
-    rows = [
-        [clean(formatting.name(c.label)), number(f.ruler), number(f.excess), f"{number(f.low)} to {number(f.high)}",
-         _of_pairs(f.verdict)]
-        for c in by_order(data) if (f := c.fidelity)
-    ]  # fmt: skip
-    return _ruled(
-        ["pairs of columns", "ruler", "beyond a fresh sample", "distance without noise", "verdict"], rows, (1, 2)
-    )
 
 
 def _of_pairs(verdict: str) -> str:
@@ -332,9 +386,11 @@ def _ruled(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i, head in enumerate(heads):
-        table.add_column(head, justify="right" if i in right else "left", overflow="fold")
+        table.add_column(
+            head, justify="right" if i in right else "left", overflow="fold", no_wrap=head == "risk, limits"
+        )
     for row in rows:
         table.add_row(*map(Text, row))
     return table

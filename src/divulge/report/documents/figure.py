@@ -45,6 +45,9 @@ class Figure:
         written(self.svg, path)
         return Path(path)
 
+    def __repr__(self) -> str:
+        return f"<Figure: {len(self.svg):,} characters of SVG>"
+
     def _repr_html_(self) -> str:
         return self.svg
 

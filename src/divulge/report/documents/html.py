@@ -30,7 +30,7 @@ from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
 from divulge.report.prose.several_tables import limits_in_words
 from divulge.report.prose.tiles import state_words
 
-__all__ = ["page"]
+__all__ = ["card", "page"]
 
 _TABLE_ROWS = 1000
 _MEASURE_ROWS = 600
@@ -70,6 +70,7 @@ def page(data: Assessment, worst_records: list[dict[str, Any]], *, annex: bool =
         | _annex(data, scale)
         | {
             "annex": annex,
+            "card": False,
             "fingerprint": fingerprint,
             "worst": worst_records,
             "script": Markup(script),  # our own files
@@ -79,6 +80,14 @@ def page(data: Assessment, worst_records: list[dict[str, Any]], *, annex: bool =
     )
     context["folds"] = [(name, title(context)) for name, title, when in _ANNEX if when(context)]
     return str(template().render(context))
+
+
+def card(data: Assessment) -> str:
+    """Return the first page alone as one HTML page, for a notebook."""
+    style = asset("report.css")
+    context = _whole(data) | _first_pages(data, html_figures.common_scale(data))
+    context |= {"card": True, "style": Markup(style), "policy": Markup(content_policy("", style))}
+    return str(template().environment.get_template("card.html.j2").render(context))
 
 
 def _whole(data: Assessment) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from divulge.core.result import FOUND, TOWARDS, counts_rows
 from divulge.report import formatting
 from divulge.report.model import Rate, ResultRecord
 
-__all__ = ["Bar", "bars", "how_many", "is_mean", "lead", "plain_share", "quoted", "seen", "short"]
+__all__ = ["Bar", "bars", "how_many", "is_mean", "lead", "more_people", "plain_share", "quoted", "seen", "short"]
 
 _NAMED = 4  # columns that a sentence names at most
 _SOMEBODY = 0.5  # a sum of chances below it is nobody whole
@@ -309,7 +309,20 @@ def _bar(side: Rate, name: Literal["members", "strangers"], r: ResultRecord, n: 
 
 
 def _people(hits: float) -> str:
-    """Return a number of people beside a bar; a sum of chances has a decimal below ten."""
-    if hits >= 10 or float(hits).is_integer():
-        return f"{hits:,.0f}"
-    return f"{max(hits, 0.1):.1f}"
+    """Return a number of people beside a bar."""
+    return how_many(hits) if hits else "0"
+
+
+# ---------------------------------------------------------------- a risk as people
+
+
+def more_people(r: ResultRecord, which: str = "value") -> float | None:
+    """Return how many more members are hit than as many strangers, or a limit of that, from the risk of a comparison.
+
+    The risk is that of members whom chance would not hit anyway. None where the rates count no people.
+    """
+    risk, by_chance = formatting.risk_value(r, which), formatting.rate_of(r.holdout)
+    n = None if r.real is None else r.real.n
+    if risk is None or by_chance is None or n is None or is_mean(r) or not formatting.of_people(r):
+        return None
+    return risk * (1 - by_chance) * n

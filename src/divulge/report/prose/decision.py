@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from divulge.core.result import FOUND, identity
@@ -10,7 +11,7 @@ from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
 from divulge.report.prose import use
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
 from divulge.report.prose.bounds import ALONE, NO_VALUE, UNLIKE, UNREAD, holding, undecided
-from divulge.report.prose.compared import how_many, is_mean, lead, plain_share, quoted
+from divulge.report.prose.compared import how_many, is_mean, lead, more_people, plain_share, quoted
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.reach import Reach, reaches, test_name
 from divulge.report.prose.sampled import sampled_in_words
@@ -220,7 +221,7 @@ def _at_risk(data: Assessment) -> str:
     found = [r for r in data.results if r.verdict == "excess found"]
     told = []
     if found:
-        told.append(_more_than_chance(clearest(found, data)))
+        told.append(_more_than_chance(clearest(found, data), found))
     elif any(r.attack == "dcr" and r.verdict == "deficit found" for r in data.results):
         told.append(_EVERYBODY)
     told.append(_named(data))
@@ -248,8 +249,8 @@ def _named(data: Assessment) -> str:
     )
 
 
-def _more_than_chance(r: ResultRecord) -> str:
-    """Return how many more members are hit than strangers would be, as people."""
+def _more_than_chance(r: ResultRecord, found: Sequence[ResultRecord]) -> str:
+    """Return how many more members are hit than strangers would be, and how many by the test that reaches most."""
     members, strangers = formatting.rate_of(r.real), formatting.rate_of(r.holdout)
     n = r.real.n if r.real else None
     of_people = formatting.of_people(r) and not is_mean(r)
@@ -257,10 +258,23 @@ def _more_than_chance(r: ResultRecord) -> str:
         return ""
     more = (members - strangers) * n
     share = plain_share(more / n, n)
+    told = f"This test finds about {more:,.0f} more people than chance gives ({share} of all)."
+    sure = [(more_people(other, "low_simultaneous") or 0.0, other) for other in found]
+    most, widest = max(sure, key=lambda one: one[0])
+    if round(most) <= round(more) or widest.real is None or not widest.real.n:
+        return f"{told} Other tests may find other people: the total is not known."
+    share = plain_share(most / widest.real.n, widest.real.n)
     return (
-        f"This test alone finds about {more:,.0f} more people at risk than chance gives ({share} of all). The total is "
-        "not known and can be larger, since other tests reach in part other people."
+        f"{told} The test that reaches most, {_named_test(widest)}, finds {most:,.0f} or more for certain ({share}). "
+        "Tests overlap: the total is not known."
     )
+
+
+def _named_test(r: ResultRecord) -> str:
+    """Return the name of a test within a sentence, with what it guesses."""
+    name = test_name(r.attack)
+    of = f" of {quoted([r.target])}" if r.target is not None else ""
+    return f"{name[0].lower()}{name[1:]}{of}"
 
 
 # ---------------------------------------------------------------- scope

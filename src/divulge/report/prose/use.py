@@ -158,7 +158,7 @@ _PLAIN: dict[FidelityVerdict, str] = {
     "differs": "more than chance gives.",
     "like a fresh sample": "no table can do better without copying.",
     "cannot tell": "too few rows to say whether that matters.",
-    "closer than a fresh sample": "closer than chance gives.",
+    "closer than a fresh sample": "closer than chance gives, as a table of copies would be.",
     "not measured": "not measured.",
 }
 

@@ -47,6 +47,7 @@ from divulge.run.forecasting.memory_check import check_comparison, memory_told
 from divulge.run.planning.options import Attacker, Reading, RunOptions, attacker_of, listed, n_jobs, stated
 from divulge.stats.rank_intervals import Ranking
 from divulge.tables.counting import Engine
+from divulge.tables.kinds import kind_of
 from divulge.tables.readers import load, opened
 
 __all__ = ["compare"]
@@ -176,7 +177,9 @@ def compare(
         "seconds": stated_seconds(time.perf_counter() - began),
         **_compared(run, assessed, labels, ranked, notes, distances),
     }
-    return ComparisonReport.build(data, {n: tuple(a.report for a in assessed if a.label == n) for n in labels})
+    kind = kind_of(real)
+    reports = {n: tuple(replace(a.report, kind=kind) for a in assessed if a.label == n) for n in labels}
+    return ComparisonReport.build(data, reports)
 
 
 def _prepared(

@@ -107,6 +107,7 @@ def two_by_two(labels: Sequence[str], ranked: Ranked | None, distances: Sequence
 
 
 def _riskier(ranking: Ranking, labels: Sequence[str], i: int, j: int) -> str | None:
+    """Return on whom the worst attack is worse for certain."""
     return labels[i] if ranking.riskier[i, j] else labels[j] if ranking.riskier[j, i] else None
 
 
@@ -122,17 +123,16 @@ def _risk_in_words(ranked: Ranked, ranking: Ranking, labels: Sequence[str], i: i
     for a, b in ((i, j), (j, i)):
         if ranking.riskier[a, b]:
             return f"“{labels[a]}” is riskier than “{labels[b]}”."
-    for a, b in ((i, j), (j, i)):
-        if ranked.behind[a] and not ranked.behind[b]:
-            by_risk = "by the size of the risk one cannot tell which is riskier"
-            return f"“{labels[a]}” stands behind “{labels[b]}” by its verdict alone; {by_risk}."
     sides = []
     for a, b in ((i, j), (j, i)):
         under = [ranked.attacks[k][0] for k in np.flatnonzero(ranking.difference_low[:, a, b] > 0)]
         sides += [f"“{labels[a]}” is riskier under {some(under)}"] if under else []
-    return f"By the worst attack one cannot tell which is riskier; {', '.join(sides)}." if sides else (
-        "Cannot tell which is riskier."
-    )  # fmt: skip
+    told = f"; {', and '.join(sides)}" if sides else ""
+    for a, b in ((i, j), (j, i)):
+        if ranked.behind[a] and not ranked.behind[b]:
+            told = f"“{labels[a]}” stands behind “{labels[b]}” by its verdict{told or ' alone'}"
+            return f"{told}. By the worst attack one cannot tell which is riskier."
+    return f"By the worst attack one cannot tell which is riskier{told}." if sides else "Cannot tell which is riskier."
 
 
 def _distance_in_words(d: FidelityPair) -> str:
