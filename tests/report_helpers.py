@@ -13,7 +13,7 @@ import polars as pl
 
 from divulge.core.result import Risk, counts_rows, jsonable
 from divulge.release import baseline, conditions, rules
-from divulge.report import formatting, model, order, policy_model
+from divulge.report import control_model, formatting, model, order, policy_model
 from divulge.report.content import content_of
 from divulge.report.documents import html, terminal
 from divulge.report.documents import junit as _junit
@@ -218,7 +218,7 @@ interval = on(formatting.interval, Risk)
 of_rows = on(counts_rows, ResultRecord)
 in_question = on(order.in_question, ResultRecord)
 on_part = on(order.on_part, ResultRecord)
-share_seen = on(formatting.share_seen, model.Smallest)
+share_seen = on(formatting.share_seen, control_model.Smallest)
 telling_notes = on(formatting.telling_notes, ResultRecord)
 distances = SimpleNamespace(
     sentences=on(_distances.sentences, Assessment),

@@ -15,6 +15,7 @@ from divulge.attacks.checks import SHOWN
 from divulge.attacks.entry import Count, Exact
 from divulge.core.result import TOWARDS, Baseline, Difference, Risk, Value
 from divulge.core.threat_model import Threat
+from divulge.report.control_model import Found, Planted, PositiveControl, Smallest
 from divulge.report.external.declared import DECISIONS, NUMBERS
 from divulge.report.external.edition import external
 from divulge.report.external.masking import Names
@@ -28,17 +29,13 @@ from divulge.report.model import (
     Bound,
     Column,
     Facts,
-    Found,
     Group,
     MinimalKeySet,
     Overall,
-    Planted,
-    PositiveControl,
     Rate,
     Repeated,
     ResultRecord,
     Settings,
-    Smallest,
     Table,
     Tables,
     Utility,

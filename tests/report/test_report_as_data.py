@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import polars as pl
@@ -113,3 +114,21 @@ def test_a_comparison_as_a_frame():
         real.to_pandas(), {"a": synthetic.to_pandas(), "b": real.to_pandas()}, utility=False, fidelity=False
     ).to_frame()
     assert type(pandas).__module__.startswith("pandas")
+
+
+def test_page_one_names_the_table_and_what_was_stated(tmp_path):
+    for name, table in zip(("real", "syn", "hold"), tables(), strict=True):
+        table.head(80).select("age", "vote").write_csv(tmp_path / f"{name}.csv")
+    schema = divulge.schema_from_toml('[release]\ndataset = "Survey <2>"\nrecipient = "a course"\nmade_by = "A. T."')
+    made = divulge.assess(
+        tmp_path / "real.csv", tmp_path / "syn.csv", holdout=tmp_path / "hold.csv", schema=schema, models=False,
+        search="off",
+    )  # fmt: skip
+    assert made.assessment.tables.real.file == "real.csv"
+    page = re.search(r'<p class="about">(.*?)</p>', made.to_html(), re.S)[1]
+    assert "syn.csv; 80 rows, 2 columns" in page and "Survey &lt;2&gt;" in page and "Recipient:" in page
+    assert "Not stated: period, generator, purpose ([release] of the schema file)." in page
+    assert str(tmp_path) not in page and "Assessed by: A. T." in made.to_markdown()
+    outside = made.external()
+    assert not any(name in outside.to_html() + outside.to_json() for name in ("real.csv", "syn.csv", "hold.csv"))
+    assert "Recipient: a course" in outside.to_markdown()

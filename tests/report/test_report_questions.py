@@ -593,7 +593,7 @@ def test_what_was_stated_is_shown_and_the_rest_is_named(full):
     listed = full.to_markdown()
     assert "- who: a recipient; the public" in listed
     assert "- not stated: source, wants, harm, sees, effort" in listed
-    assert "attacker 2 of 7, release 2 of 11, decision 2 of 9" in " ".join(summary(full.data).split())
+    assert "attacker 2 of 7, release 2 of 15, decision 2 of 9" in " ".join(summary(full.data).split())
 
 
 def test_the_evidence_is_on_file(full):

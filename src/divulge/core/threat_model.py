@@ -37,6 +37,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """What is released and how; an empty answer was not stated."""
 
     dataset: Annotated[Text, Meta(description="Which data set and version the real table is.")] = ()
+    period: Annotated[Text, Meta(description="The time that the data are about, and the date of the table.")] = ()
     row_is: Annotated[Text, Meta(description="What a row is: a person, a household, a visit.")] = ()
     generator: Annotated[Text, Meta(description="Which generator made the synthetic table, and its version.")] = ()
     generator_settings: Annotated[Text, Meta(description="Its settings, such as a privacy budget.")] = ()
@@ -46,12 +47,15 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         Text,
         Meta(description="How the holdout was split off: by row, person, time, site; what was done to duplicates."),
     ] = ()
+    recipient: Annotated[Text, Meta(description="Who is to receive the table.")] = ()
+    purpose: Annotated[Text, Meta(description="What the table is to be used for.")] = ()
     setting: Annotated[Text, Meta(description="Release setting: public, licensed, enclave.")] = ()
     controls: Annotated[Text, Meta(description="Contracts and technical measures that bind a recipient.")] = ()
     onward: Annotated[Text, Meta(description="To whom a recipient may pass the table on.")] = ()
     legal_basis: Annotated[
         Text, Meta(description="Legal basis of making the table, which is itself processing of personal data.")
     ] = ()
+    made_by: Annotated[Text, Meta(description="Who made this assessment.")] = ()
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from divulge.core.schema import Schema
 from divulge.measures.result import FidelityResult
 from divulge.report import model
 from divulge.report.content import RECORDS
+from divulge.report.control_model import PositiveControl
 from divulge.report.environment import machine_words, package_versions
 from divulge.report.fidelity_model import FidelityScope
 from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment, ResultRecord
@@ -73,7 +74,7 @@ def assembled(
         minimal_key_sets=_each(map(dataclasses.asdict, minimal), model.MinimalKeySet),
         records=_records_summary(records, exposed_strangers, results),
         facts=facts,
-        positive_control=_each(positive_control, model.PositiveControl),
+        positive_control=_each(positive_control, PositiveControl),
         failed=_each(failed, model.Failure),
         left_out=_each(left_out, model.LeftOut),
         not_run=_each(not_run, model.NotRun),

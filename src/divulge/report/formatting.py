@@ -10,7 +10,8 @@ from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.preconditions import CRITICAL
 from divulge.core.result import FOUND, TOWARDS, Baseline, counts_rows, number, percent, tidy
 from divulge.report import words
-from divulge.report.model import Assessment, Group, PositiveControl, Precondition, Rate, Records, ResultRecord, Smallest
+from divulge.report.control_model import PositiveControl, Smallest
+from divulge.report.model import Assessment, Group, Precondition, Rate, Records, ResultRecord
 from divulge.report.policy_model import Changed
 
 __all__ = [

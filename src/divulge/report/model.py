@@ -10,6 +10,7 @@ from msgspec import Meta
 from divulge.core.result import Baseline, Difference, Risk, Value, Verdict
 from divulge.core.threat_model import Threat
 from divulge.measures.result import FidelityResult
+from divulge.report.control_model import PositiveControl
 from divulge.report.fidelity_model import FidelityScope
 from divulge.report.policy_model import Change, Policy
 
@@ -24,7 +25,6 @@ __all__ = [
     "Column",
     "Facts",
     "Failure",
-    "Found",
     "Group",
     "KeySet",
     "LeftOut",
@@ -33,15 +33,12 @@ __all__ = [
     "NotTested",
     "Number",
     "Overall",
-    "Planted",
-    "PositiveControl",
     "Precondition",
     "Rate",
     "Records",
     "Repeated",
     "ResultRecord",
     "Settings",
-    "Smallest",
     "Table",
     "Tables",
     "Utility",
@@ -83,6 +80,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     missing: Annotated[float | None, Meta(description="Share of cells without a value.")] = None
     repeated: Annotated[Count | None, Meta(description="Rows that repeat another one.")] = None
     units: Annotated[Count | None, Meta(description="People or households, where a column tells them apart.")] = None
+    file: Annotated[str, Meta(description='Name of its file; "" of a frame, and in an external edition.')] = ""
 
 
 class Tables(msgspec.Struct, frozen=True, kw_only=True):
@@ -275,57 +273,6 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
         int | None,
         Meta(description="Of these, records that margins or the classifier rank highest and `exposure` does not flag."),
     ] = None
-
-
-class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """A comparison that shows an excess once people are planted.
-
-    `without`: whether the run without the plant shows it too; null where that run did not make the comparison.
-    """
-
-    attack: str
-    risk: float | None
-    low: float | None
-    high: float | None
-    without: bool | None
-
-
-class Smallest(msgspec.Struct, frozen=True, kw_only=True):
-    """The comparison of an attack that would find the smallest share of planted rows; above 1 it would find none."""
-
-    attack: str
-    difference_without: float
-    difference_with: float
-    smallest_detectable: float
-    smallest_share: float
-
-
-class Planted(msgspec.Struct, frozen=True, kw_only=True):
-    """People that `exposure` flags: planted ones, others, and how many without the plant."""
-
-    planted: int
-    flagged: int
-    others_flagged: int
-    flagged_without: int
-
-
-class PositiveControl(msgspec.Struct, frozen=True, kw_only=True):
-    """One rerun of all attacks with copies of real people in a share of the synthetic rows.
-
-    A kind that could not be planted has no verdict and says why in its note.
-    """
-
-    kind: Literal["random people", "unusual people", "near copies"]
-    share: Annotated[float, Meta(gt=0, le=0.5)]
-    n_planted: int
-    verdict: Verdict | None
-    n_judged: int
-    found: tuple[Found, ...]
-    people: Planted | None
-    attacks: tuple[Smallest, ...]
-    smallest_share: float | None
-    method: str
-    note: str
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):

@@ -56,6 +56,7 @@ def tables_in_report(case: Case) -> dict[str, Any]:
             "rows": table.n_rows,
             "columns": len(table.columns),
             "sha256": table.sha256 or case.encoded.fingerprint(i),
+            "file": table.file,
             "hashed": "file" if table.sha256 else "canonical columns",
             **facts[i],
         }

@@ -65,6 +65,8 @@ class Table:
     """Column name as text -> name inside `frame` or `lazy`."""
     sha256: str = ""
     """Hash of the file, if the table came from a file."""
+    file: str = ""
+    """Name of the file or folder that the table came from, without the folder that it lies in."""
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     """Texts for missing that are null here already."""

@@ -105,6 +105,11 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     missing = check_missing(missing)
     check_engine(engine)
     check_is_here(path, role)
+    name = "" if str(path) == "-" else tidy(Path(path).name)
+    return replace(_read(path, role, missing, engine), file=name)
+
+
+def _read(path: str | PathLike[str], role: str, missing: Sequence[str], engine: str) -> Table:
     if engine in COUNTING:
         return counted_path(path, role, engine, is_table_file)
     if in_database(path):

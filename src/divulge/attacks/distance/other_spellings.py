@@ -139,13 +139,15 @@ def has_spellings(case: Case, column: str) -> bool:
 
 
 def _synthetic_texts(case: Case, column: str, texts: pl.Series) -> pl.Series:
-    """Return the values of the synthetic table; where they are texts that are no numbers, as they were given."""
+    """Return the values of the synthetic table; of a column of numbers also texts that are none, such as digests."""
     table = case.tables[1]
+    known = texts.filter(pl.Series(case.pooled(column).counts[1][1:] > 0))
     if case.pooled(column).family == "number" and table.frame is not None:
         given = table.series(column)
         if given.dtype == pl.String:
-            return given.unique()
-    return texts.filter(pl.Series(case.pooled(column).counts[1][1:] > 0))
+            unread = given.filter(pl.Series(case.codes(column, binned=False)[1] == 0))
+            return pl.concat([known.alias(""), unread.drop_nulls().unique().alias("")])
+    return known
 
 
 def _level_texts(pooled: PooledColumn) -> pl.Series:

@@ -128,6 +128,8 @@ def _first_pages(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "control_sentence": distances.control_sentence(data),
         "decided": statement.decided(data),
         "certificate": statement.CERTIFICATE,
+        "about": statement.about(data),
+        "not_stated": statement.not_stated(data),
         "fidelity": html_kept.kept(data),
         "ruler": words.RULER,
         "definitions": [(v, text.format(acceptable=data.settings.acceptable)) for v, text in words.DEFINITIONS],

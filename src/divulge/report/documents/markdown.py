@@ -91,6 +91,12 @@ def _state(state: str) -> str:
     return f"{_SIGNS.get(state, '')} {state_words(state)}".strip()
 
 
+def _about(data: Assessment) -> str:
+    told = [f"{formatting.capitalized(name)}: {escaped(text)}" for name, text in statement.about(data)]
+    silent = statement.not_stated(data)
+    return " · ".join(told + [f"Not stated: {', '.join(silent)}"] * bool(silent))
+
+
 def _head(data: Assessment) -> str:
     counts = [f"{n:,} {v}" for v, n in order.verdict_counts(data.results) if v != "no holdout"]
     started = escaped(str(data.started).replace("T", " "))
@@ -98,6 +104,7 @@ def _head(data: Assessment) -> str:
     lines = [
         "# What the synthetic table divulges",
         _edition(data),
+        _about(data),
         f"**{told.title}.** {escaped(told.headline)}",
         escaped(f"{told.release} {told.at_risk}".strip()),
         _tiles(told),

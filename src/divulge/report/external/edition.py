@@ -37,6 +37,7 @@ from msgspec.structs import replace
 from divulge.core.errors import SettingError
 from divulge.core.threat_model import TABLES, Threat
 from divulge.measures.registry import REGISTRY
+from divulge.report.control_model import Found, PositiveControl
 from divulge.report.external import fidelity
 from divulge.report.external.known_sentences import is_ours
 from divulge.report.external.masking import Names, masked
@@ -52,11 +53,9 @@ from divulge.report.model import (
     Assessment,
     Column,
     Failure,
-    Found,
     KeySet,
     MinimalKeySet,
     NotTested,
-    PositiveControl,
     ResultRecord,
     Settings,
     Table,
@@ -251,7 +250,7 @@ def _tables(s: Source) -> Tables:
 
 def _table(s: Source, t: Table, role: str) -> Table:
     if s.made or role == "synthetic":
-        return t
+        return msgspec.structs.replace(t, file="")
     rows = s.size(t.rows)
     return Table(
         rows=rows,

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from divulge.case.preconditions import INVALIDATING
 from divulge.core.result import identity
 from divulge.report import formatting
+from divulge.report.control_model import PositiveControl
 from divulge.report.external.masking import HIDDEN
 from divulge.report.external.rounding import WITHHELD
 from divulge.report.external.source import CHECKS, Source
-from divulge.report.model import PositiveControl, ResultRecord
+from divulge.report.model import ResultRecord
 from divulge.report.policy_model import Change, Condition, Policy
 
 __all__ = ["policy"]

@@ -10,7 +10,8 @@ from msgspec import structs
 
 from divulge.core.result import TOWARDS, counts_rows, number, percent
 from divulge.report import formatting, order
-from divulge.report.model import Assessment, Found, PositiveControl, ResultRecord
+from divulge.report.control_model import Found, PositiveControl
+from divulge.report.model import Assessment, ResultRecord
 
 __all__ = ["control_sentence", "control_tables", "family", "sentences", "values"]
 

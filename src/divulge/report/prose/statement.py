@@ -16,9 +16,11 @@ __all__ = [
     "CERTIFICATE",
     "PROCESSING",
     "Stated",
+    "about",
     "decided",
     "evidence",
     "knowledge",
+    "not_stated",
     "provenance",
     "stated",
     "threat_line",
@@ -60,6 +62,28 @@ def stated(table: Attacker | Release | Decision) -> Stated:
 
 def _words(key: str) -> str:
     return {"dpo_advice": "DPO advice", "dpia": "DPIA"}.get(key, key.replace("_", " "))
+
+
+def about(data: Assessment) -> list[tuple[str, str]]:
+    """Return what was assessed, for whom, and who did it: names and texts, those that were stated."""
+    s, r = data.tables.synthetic, data.threat.release
+    rows = "" if s.rows is None else f"{s.rows:,} rows, {s.columns} columns"
+    tables = [("synthetic table", "; ".join(t for t in (formatting.prose(s.file, 80), rows) if t))]
+    if data.tables.real.file:
+        tables.append(("real table", formatting.prose(data.tables.real.file, 80)))
+    return tables + [(name, "; ".join(formatting.prose(t, 120) for t in texts)) for name, texts in _about(r) if texts]
+
+
+def not_stated(data: Assessment) -> list[str]:
+    """Return what the schema file could state about what was assessed, and does not."""
+    return [name for name, texts in _about(data.threat.release) if not texts]
+
+
+def _about(r: Release) -> list[tuple[str, tuple[str, ...]]]:
+    return [
+        ("data set", r.dataset), ("period", r.period), ("generator", r.generator), ("recipient", r.recipient),
+        ("purpose", r.purpose), ("assessed by", r.made_by),
+    ]  # fmt: skip
 
 
 def threat_model(data: Assessment) -> list[tuple[str, Stated]]:
