@@ -31,10 +31,10 @@ from divulge.core.private_folders import PrivateFolder
 from divulge.core.schema import column_names
 from divulge.report.environment import stated_moment, stated_seconds
 from divulge.report.formatting import several
+from divulge.run.making.progress import Progress, shown
 
 __all__ = ["audit", "concluded", "open_trial", "plan_of"]
 
-Progress = Callable[[str, int, int], None]
 _MOST_RUNS = 100_000
 
 
@@ -62,7 +62,7 @@ def audit(
     level: float = 0.95,
     acceptable: float = 0.05,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     say: Callable[[str], None] = lambda told: None,
 ) -> AuditReport:
     """Test a generator that can be trained again: divulge tosses coins, trains, attacks, and counts hits.
@@ -111,7 +111,7 @@ def audit(
     seed
         Seed of all coins and of the seeds of the trainings. Keep it from the generator's author.
     progress
-        Called with a text, the number of finished trainings and of all.
+        As in `divulge.assess`; what is called gets a text, the number of finished trainings and of all.
     say
         Called with what the first two trainings show: how long all will take, and what they can find.
 
@@ -158,11 +158,11 @@ def audit(
         if keep is not None and discard:
             fresh(keep)
         store = Store(temporary.path / "kept" if keep is None else keep, plan, resume=resume, lasting=keep is not None)
-        runner = Runner(
-            source, trial, trainer, store, processes, limits, progress=progress or (lambda what, done, total: None),
-            outlook=lambda seconds: _say_outlook(say, seconds, trial, limits, trainer.alone),
-        )  # fmt: skip
-        ran = runner.run()
+        with shown(progress) as tell:
+            ran = Runner(
+                source, trial, trainer, store, processes, limits, progress=tell,
+                outlook=lambda seconds: _say_outlook(say, seconds, trial, limits, trainer.alone),
+            ).run()  # fmt: skip
     finally:
         temporary.remove()
     return concluded(chosen, trial, source, ran, words_of(generator), asked, (began, started))

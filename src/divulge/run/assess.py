@@ -1,7 +1,4 @@
-"""Run the attacks on three tables and correct for their number. An attack that fails does not stop the run.
-
-Nothing here prints.
-"""
+"""Run the attacks on three tables and correct for their number. An attack that fails does not stop the run."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ from divulge.run.judging.verdict import Scope, adjust_across_families, downgrade
 from divulge.run.making.checkpoints import Interrupted
 from divulge.run.making.positive_control import KINDS, check_share
 from divulge.run.making.positive_control import positive_control as controlled
-from divulge.run.making.progress import Progress, Watch
+from divulge.run.making.progress import Progress, Watch, shown
 from divulge.run.making.resumed import store_of
 from divulge.run.making.runner import Finished, Runner, RunOutcome, heed_interrupts, run_all
 from divulge.run.planning.detectable_risk import reach_in_words
@@ -90,7 +87,7 @@ def assess(
     seed: int = 0,
     level: float = 0.95,
     jobs: int | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress | bool | None = None,
     reveal: Sequence[str] = (),
     budget: float | None = None,
     people: int | str | None = None,
@@ -153,7 +150,8 @@ def assess(
         "values" names subgroups by their values, which are data; the top of the report says so. Otherwise subgroups are
         numbered.
     progress
-        Called with the current step, the number of steps done and the number of all steps.
+        True shows the current step in one line, None in a notebook alone, False nothing; or what is called with the
+        current step, the number of steps done and the number of all steps.
     budget
         Seconds after which no further test begins. Tests of the greatest weight come first, and `left_out` of the
         report lists the tests that were not made. The overall verdict is then never "none found" unless each of
@@ -209,9 +207,9 @@ def assess(
     )  # fmt: skip
     reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
     attacker = attacker_of(keys, targets, subgroups)
-    return assess_with(
-        real, synthetic, holdout, attacker, reading, options, progress=progress, finished=finished, before=before
-    )
+    given = (real, synthetic, holdout, attacker, reading, options)
+    with shown(progress) as tell:
+        return assess_with(*given, progress=tell, finished=finished, before=before)
 
 
 def assess_with(

@@ -44,6 +44,7 @@ from divulge.run.engines.drawn_rows import drawn_in_words
 from divulge.run.engines.engine_plan import COUNTED, EXACT_ALONE, NO_UTILITY, uses_engine
 from divulge.run.engines.people_sample import Rows
 from divulge.run.forecasting.memory_check import check_comparison, memory_told
+from divulge.run.making.progress import Progress, shown
 from divulge.run.planning.options import Attacker, Reading, RunOptions, attacker_of, listed, n_jobs, stated
 from divulge.stats.rank_intervals import Ranking
 from divulge.tables.counting import Engine
@@ -51,8 +52,6 @@ from divulge.tables.kinds import kind_of
 from divulge.tables.readers import load, opened
 
 __all__ = ["compare"]
-
-Progress = Callable[[str, int, int], None]
 
 
 @read_as_told
@@ -79,7 +78,7 @@ def compare(
     beyond_memory: bool = False,
     engine: Engine = "auto",
     spill: str | Path | None = None,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress | bool | None = None,
     before: Callable[[str], None] = lambda told: None,
 ) -> ComparisonReport:
     """Return a comparison of candidate tables by risk and by utility.
@@ -122,7 +121,7 @@ def compare(
     spill
         A folder for what does not fit into memory, as in `divulge.assess`; what is there goes after each table.
     progress
-        Called with the current step, the number of steps done and the number of all steps.
+        As in `divulge.assess`.
     before
         Called before the attacks on the first table begin with how many tests they are, about how long they take, and
         what a run of this size can find, in words.
@@ -162,8 +161,9 @@ def compare(
     check_ranking(options)
     run, tables, notes = _prepared(real, given, holdout, attacker, reading, options, utility)
     run.before = lambda told: before(f"for each of {len(tables)} tables: {told}")
-    assessed = _each_assessed(run, tables, progress)
-    progress("ranking", len(tables), len(tables))
+    with shown(progress) as tell:
+        assessed = _each_assessed(run, tables, tell)
+        tell("ranking", len(tables), len(tables))
     labels = sorted({a.label for a in assessed})
     ranked = rank_candidates(run, assessed, labels) if holdout is not None else None
     distances = paired_distances(run, assessed, labels) if fidelity else ()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from divulge.run.cost.time_left import TimeLeft
 from divulge.run.making.schedule import Posts
 
-__all__ = ["Progress", "Watch"]
+__all__ = ["Progress", "Watch", "shown"]
 
 Progress = Callable[[str, int, int], None]
 
@@ -84,3 +87,56 @@ class Watch:
             function()
         else:
             self.posts.put(function)
+
+
+# ---------------------------------------------------------------- one line that is written anew
+
+
+@contextmanager
+def shown(progress: Progress | bool | None) -> Iterator[Progress]:
+    """Give what tells the steps of a run: what was passed, a line that is written anew, or what shows nothing.
+
+    Parameters
+    ----------
+    progress
+        What is called with a step, the number of steps done and of all; or whether a line is shown: in a notebook by
+        its display, elsewhere on standard error if that is a terminal. None shows it in a notebook alone.
+    """
+    notebook = _notebook()
+    if callable(progress):
+        yield progress
+    elif progress is False or (progress is None and notebook is None):
+        yield lambda what, done, total: None
+    elif notebook is not None:
+        line = notebook({"text/plain": "divulge: reading"}, raw=True, display_id=True)
+        yield _Line(lambda text: line.update({"text/plain": text}, raw=True)).told
+        line.update({"text/plain": "divulge: done"}, raw=True)
+    else:
+        from rich.console import Console
+        from rich.markup import escape
+
+        with Console(stderr=True).status("divulge: reading") as status:
+            yield _Line(lambda text: status.update(escape(text))).told
+
+
+class _Line:
+    """Writes a step, but no more often than three times a second."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write, self._last = write, 0.0
+
+    def told(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._last > 1 / 3:
+            self._last = now
+            self._write(f"divulge: {what}" + (f", {done:,} of {total:,} steps done" if total > 1 else ""))
+
+
+def _notebook() -> Any:
+    """Return the display of the notebook that runs this process; None outside of notebooks."""
+    shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    from IPython.display import display
+
+    return display
