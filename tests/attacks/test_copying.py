@@ -65,7 +65,7 @@ def test_identifiers_are_left_out_and_asked_for_alone():
     numbers = rng.permutation(10_000)[:290]
     real, holdout = people(numbers[:100]), people(numbers[100:200])
     synthetic = people(np.r_[numbers[:10], numbers[200:290]])
-    whole, own = divulge.copies(real, synthetic, holdout=holdout, variants=["exact", "one column"])
+    whole, own, *_ = divulge.copies(real, synthetic, holdout=holdout, variants=["exact", "one column"])
     assert (whole.variant, whole.real.rate, whole.holdout.rate) == ("exact", 1, 1)
     assert any("'person_id'" in n for n in whole.notes)
     assert (own.variant, own.keys, own.real.hits, own.holdout.hits) == ("one column", ("person_id",), 10, 0)

@@ -242,6 +242,40 @@ def test_values_that_recur_by_chance_are_no_leak(shared, runs, errors):
     assert wrong / runs <= most(0.05, runs, errors)
 
 
+def spelled(rng, n, form):
+    """Identifiers of n people: names of two words, or numbers of six digits; and how the leak spells them."""
+    if form == "digits":
+        texts = [f"{v:06d}" for v in rng.integers(0, 10**6, n)]
+        place = rng.integers(0, 6, n)
+        return texts, [t[:i] + str((int(t[i]) + 1) % 10) + t[i + 1 :] for t, i in zip(texts, place, strict=True)]
+    parts = rng.integers(0, [40, 800], (n, 2))
+    texts = [f"Given{a} Family{b}é" for a, b in parts]
+    turned = {"order": "family{1}e, given{0}", "marks": "GIVEN{0} FAMILY{1}E"}[form]
+    return texts, [turned.format(a, b) for a, b in parts]
+
+
+@runs(20, 200)
+@pytest.mark.parametrize("form", ["order", "marks", "digits"])
+def test_identifiers_in_another_spelling_are_found_and_chance_is_not(form, runs, errors):
+    """A twentieth of 400 people is found; without any of them, no form finds more than one table in twenty."""
+    wrong, found = 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 13])
+        real, synthetic, holdout = (spelled(rng, 400, form) for _ in range(3))
+        codes = [pl.Series("c", rng.integers(0, 9, 400).astype(str)) for _ in range(3)]
+        leaky = [*real[1][:20], *synthetic[0][20:]]
+        schema = Schema((Column("who", "identifier"), Column("c", "categorical")))
+        for released, planted in ((synthetic[0], False), (leaky, True)):
+            tables = [
+                pl.DataFrame({"who": t, "c": c}) for t, c in zip((real[0], released, holdout[0]), codes, strict=True)
+            ]
+            results = divulge.copies(*tables[:2], holdout=tables[2], schema=schema, seed=i, variants=["one column"])
+            seen = any(r.verdict == "excess found" for r in results)
+            wrong, found = wrong + (seen and not planted), found + (seen and planted)
+    assert wrong / runs <= most(0.05, runs, errors)
+    assert found / runs >= 0.9 - errors * math.sqrt(0.09 / runs)
+
+
 def few_values(rng, n, d=9, levels=4, dependent=0.3):
     latent = rng.integers(0, 3, (n, 1))
     return np.where(rng.random((n, d)) < dependent, latent % levels, rng.integers(0, levels, (n, d)))

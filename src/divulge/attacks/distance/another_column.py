@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import GRID, judge, rate_of, survival
 from divulge.attacks.distance.one_column import OWN, PEOPLE, is_row_number, own_columns, units_of_people
+from divulge.attacks.distance.other_spellings import FORMS, SyntheticSpellings
 from divulge.case.case import Case
 from divulge.core.distinct_values import distinct_values
 from divulge.core.result import Individual, Result
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
 
 ANOTHER_COLUMN = "another column"
+_NO_TEXT = pl.Series([], dtype=pl.String)
 _MOST = 10  # columns of a table that are looked at, a limit on the time
 _JOINED = 4  # of these, columns of text that are joined by twos, a limit on the time
 _VALUES = "a person's value stands in a synthetic column that the real table lacks; texts by their words, in any order"
@@ -47,16 +49,17 @@ def another_column(case: Case) -> tuple[list[Result], str]:
     if any(t.frame is None for t in case.tables):
         return [], _NOT_HERE
     real, synthetic, holdout = case.tables
-    there = [keys[0].drop_nulls() for _, keys in _keys([synthetic], left[:_MOST])]
-    released = pl.concat(there).unique().sort().to_numpy()
+    there = [value[0] for _, value in _values([synthetic], left[:_MOST])]
+    released = pl.concat([_by_words(v) for v in there]).drop_nulls().unique().sort().to_numpy()
     if not len(released):
         return [], ""
+    spelled = SyntheticSpellings(pl.concat([t for v in there if (t := _texts(v)) is not None] or [_NO_TEXT]))
     shared = [c for c in real.columns if c in holdout.columns]
     own = [c for c in own_columns(case) if c in shared and not is_row_number(case.facts(c))]
     unpaired = [c for c in shared if c not in synthetic.columns and not _numbers_rows(real.series(c))][:_MOST]
-    ours = (*_keys([real, holdout], own, join=False), *_keys([real, holdout], unpaired))
-    found = (_compared(case, columns, keys, released) for columns, keys in ours)
-    return [r for r in found if r is not None], _FEWER if len(left) > _MOST else ""
+    ours = (*_values([real, holdout], own, join=False), *_values([real, holdout], unpaired))
+    found = [r for columns, values in ours for r in _compared(case, columns, values, released, spelled)]
+    return found, _FEWER if len(left) > _MOST else ""
 
 
 def _numbers_rows(values: pl.Series) -> bool:
@@ -68,26 +71,35 @@ def _numbers_rows(values: pl.Series) -> bool:
     return bool(high - low < 1.05 * values.n_unique())
 
 
-def _keys(
+def _values(
     tables: Sequence[Table], columns: Sequence[str], *, join: bool = True
 ) -> Iterator[tuple[tuple[str, ...], list[pl.Series]]]:
-    """Yield for each column, and for pairs of columns of text, a hash of each row's value in the tables."""
+    """Yield the values of each column, and of pairs of columns of text joined, in the tables."""
     for column in columns:
-        yield (column,), [_by_words(t.series(column)) for t in tables]
+        yield (column,), [plain(t.series(column).alias("")) for t in tables]
     texts = [c for c in columns if all(t.series(c).dtype in (pl.String, pl.Categorical, pl.Enum) for t in tables)]
     for pair in combinations(texts[:_JOINED] if join else (), 2):
         parts = ([t.series(c).cast(pl.String) for c in pair] for t in tables)
-        yield pair, [_by_words(one.fill_null("") + " " + other.fill_null("")) for one, other in parts]
+        yield pair, [plain((one.fill_null("") + " " + other.fill_null("")).alias("")) for one, other in parts]
 
 
-def _by_words(raw: pl.Series) -> pl.Series:
+def _whole_numbers(values: pl.Series) -> pl.Series:
+    """Return numbers as texts, whole ones as whole numbers, which another table has as integers."""
+    whole = values.is_finite() & (values == values.round(0)) & (values.abs() < 2**53)
+    texts = pl.select(pl.when(whole).then(values).cast(pl.Int64, strict=False)).to_series().cast(pl.String)
+    return texts.zip_with(whole.fill_null(False), values.cast(pl.String))
+
+
+def _texts(values: pl.Series) -> pl.Series | None:
+    """Return texts, or numbers as texts, for other spellings; None for values of other types."""
+    if values.dtype.is_float():
+        return _whole_numbers(values)
+    return values.cast(pl.String) if values.dtype == pl.String or values.dtype.is_integer() else None
+
+
+def _by_words(values: pl.Series) -> pl.Series:
     """Return a hash of each value: of a text the sum over its words, without regard to capitals; null is missing."""
-    values = plain(raw.alias(""))
-    if values.dtype.is_float():  # whole numbers as such, which another table has as integers
-        whole = values.is_finite() & (values == values.round(0)) & (values.abs() < 2**53)
-        texts = pl.select(pl.when(whole).then(values).cast(pl.Int64, strict=False)).to_series().cast(pl.String)
-        return texts.zip_with(whole.fill_null(False), values.cast(pl.String)).hash(seed=0).set(values.is_null(), None)
-    texts = values.cast(pl.String)
+    texts = _whole_numbers(values) if values.dtype.is_float() else values.cast(pl.String)
     keys = texts.hash(seed=0)
     if values.dtype == pl.String:
         known = folded(texts.fill_null(""))
@@ -96,41 +108,59 @@ def _by_words(raw: pl.Series) -> pl.Series:
         summed = totals[start[1:]] - totals[start[:-1]]
         keys = pl.Series(np.where(np.diff(start) > 0, summed, known.hash(seed=0).to_numpy()))
         return keys.set(known == "", None)
-    return keys.set(texts.is_null(), None)
+    return keys.set(values.is_null(), None)
 
 
-def _compared(case: Case, columns: tuple[str, ...], keys: Sequence[pl.Series], released: Hashes) -> Result | None:
-    """Return the rates of people whose value stands there; None where nobody's does, or people share their values."""
+def _compared(
+    case: Case, columns: tuple[str, ...], values: Sequence[pl.Series], released: Hashes, spelled: SyntheticSpellings
+) -> Iterator[Result]:
+    """Yield the rates of people whose value stands there, as it is and by form, where it does for anybody.
+
+    There are none where people share their values.
+    """
+    keys = pl.concat([_by_words(v) for v in values])
+    n_real = len(values[0])
     if not _stands_alone(case, keys):
-        return None
-    scores = []
-    for own in (k.fill_null(0).to_numpy() for k in keys):
-        place = np.minimum(np.searchsorted(released, own), len(released) - 1)
-        scores.append((released[place] == own).astype(np.float64))
-    scores = [np.where(k.is_null(), np.nan, hit) for k, hit in zip(keys, scores, strict=True)]
-    if not any(np.nansum(own) for own in scores):
-        return None
+        return
+    own = keys.fill_null(0).to_numpy()
+    hit = released[np.minimum(np.searchsorted(released, own), len(released) - 1)] == own
+    hits = {ANOTHER_COLUMN: hit} if hit.any() else {}
+    texts = [_texts(v) for v in values]
+    if all(t is not None for t in texts):
+        there = pl.concat([t for t in texts if t is not None]).fill_null("")
+        before = hit
+        for form, other in spelled.hits(there).items():
+            if (own_form := other & ~before).any():
+                hits[f"{ANOTHER_COLUMN}, {form}"] = own_form
+            before = before | other
+    missing = keys.is_null().to_numpy()
+    for variant, found in hits.items():
+        scores = np.where(missing, np.nan, found.astype(np.float64))
+        note = _VALUES if variant == ANOTHER_COLUMN else FORMS[variant.removeprefix(f"{ANOTHER_COLUMN}, ")]
+        yield _result(case, variant, columns, (scores[:n_real], scores[n_real:]), note)
+
+
+def _result(case: Case, variant: str, columns: tuple[str, ...], scores: tuple[Floats, Floats], note: str) -> Result:
     members, strangers = (
         Outcomes(own) if (units := case.units(role)) is None else Outcomes(own, cluster=units)
         for role, own in zip(("real", "holdout"), scores, strict=True)
     )
     plain_result = Result(
         attack="copies",
-        variant=ANOTHER_COLUMN,
+        variant=variant,
         keys=columns,
         real=rate_of(members),
         holdout=rate_of(strangers),
         curves={"at_least": GRID.round(2).tolist(), "members": survival(members), "strangers": survival(strangers)},
-        notes=(_VALUES,),
+        notes=(note,),
         individual=Individual(real=scores[0], holdout=scores[1]),
     )
-    rng = case.rng(f"copies {ANOTHER_COLUMN} {'+'.join(columns)}")
+    rng = case.rng(f"copies {variant} {'+'.join(columns)}")
     return judge(plain_result, compare(members, strangers, level=case.level, rng=rng, draws=case.draws), case.level)
 
 
-def _stands_alone(case: Case, keys: Sequence[pl.Series]) -> bool:
-    """Return whether nearly all people have a value that nobody else has."""
-    together = pl.concat(list(keys))
+def _stands_alone(case: Case, together: pl.Series) -> bool:
+    """Return whether nearly all people have a value that nobody else has, by a hash of each."""
     known = together.is_not_null().to_numpy()
     codes = together.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
     person = np.arange(len(codes)) if case.unit is None else units_of_people(case)

@@ -27,6 +27,7 @@ from divulge.attacks.distance.one_column import (
     one_column,
     without_strangers,
 )
+from divulge.attacks.distance.other_spellings import FORM_WORDS
 from divulge.attacks.entry import Primary, Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
@@ -53,8 +54,9 @@ _COPIES_WORDS = Words(
         "Columns of any kind; a holdout says how many matches chance gives. Exact copies compare values as they are "
         "and leave out identifiers, the unit and ignored columns. Texts, identifiers, the unit and every column in "
         "which 90 % of people have a value of their own are compared one by one, ignored or not; texts without "
-        "regard to capitals and blanks. Near copies leave out constants and free text as well, and need every row in "
-        "memory, as do rows with one column changed, linked rows and row order."
+        "regard to capitals and blanks, and texts and identifiers in other spellings too. Near copies leave out "
+        "constants and free text as well, and need every row in memory, as do rows with one column changed, linked "
+        "rows and row order."
     ),
     formula=(
         "exact: p = share of people whose record equals a synthetic row\n"
@@ -62,7 +64,10 @@ _COPIES_WORDS = Words(
         "one column: p = share of people whose value is in the synthetic table; of units, each once\n"
         "one column, shared words: p = share whose text has 8 words in a row that nobody else has, and that\n"
         "stand in a synthetic text\n"
+        "one column, FORM: the same in another spelling alone: without marks (accents, capitals,\n"
+        "punctuation); words in any order; another character; a character more or less; digest\n"
         "another column: p = share whose value stands in a synthetic column that the real table lacks\n"
+        "(another column, FORM: in another spelling)\n"
         "near: p = share of people who have a synthetic row within the radius\n"
         "near on N columns: the same on one set of columns, for each set that a search found\n"
         "linked, row order: p = agreement of rows with one number or in one place, b = of rows near by\n"
@@ -84,6 +89,8 @@ _COPIES_WORDS = Words(
         "Sets of columns that the search passed over are not tested.",
         "It does not say whether a match tells anything new about the person.",
         "Without a holdout a copy cannot be told from a coincidence.",
+        "Meaning is not compared: a synonym, a translation or a nickname is another value.",
+        "A spelling that many people share by chance, as a surname or a short number is, hides a few copies.",
         "Linked rows and row order leave out columns that follow the same order in both tables. Two series of the "
         "same days agree on each day for that reason alone.",
     ),
@@ -107,6 +114,8 @@ _COPIES_WORDS = Words(
         ONE_COLUMN: "the value of",
         SHARED_WORDS: "eight words in a row of",
         ANOTHER_COLUMN: "in another column, the value of",
+        **{f"{ONE_COLUMN}, {form}": f"{how}, the value of" for form, how in FORM_WORDS.items()},
+        **{f"{ANOTHER_COLUMN}, {form}": f"in another column, {how}, the value of" for form, how in FORM_WORDS.items()},
         LINKED: "the other values of",
         ROW_ORDER: "by its place, the values of",
     },
@@ -164,10 +173,13 @@ def copies(
 
     "one column": the person's value in one column (in `keys`) is in the synthetic table. Texts, identifiers, the unit
     (each counts once) and every column in which at least 90 % of people have a value of their own are compared, ignored
-    or not; texts after Unicode NFKC, without regard to capitals and blanks. Row numbers get no verdict. Columns that
-    the holdout lacks have a rate only. "one column, shared words": the person's text shares eight words in a row, which
-    nobody else has, with a synthetic text. "another column": the value stands in a synthetic column that the real
-    table lacks, as where a name was renamed or split over two columns.
+    or not; texts after Unicode NFKC, without regard to capitals and blanks. "one column, without marks" and four more:
+    texts and identifiers in other spellings (without accents, capitals and punctuation; with words in any order; but
+    for one other character; but for one character more or less; as a hexadecimal digest), each without the hits of the
+    forms before it. Row numbers get no verdict. Columns that the holdout lacks have a rate only. "one column, shared
+    words": the person's text shares eight words in a row, which nobody else has, with a synthetic text. "another
+    column": the value stands in a synthetic column that the real
+    table lacks, as where a name was renamed or split over two columns; with the same forms.
 
     "linked": rows with the same value in such a column agree in the other columns more than rows a few places apart.
     "row order": the same for rows in the same place; where the tables differ in length, rows that stand once in each

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import GRID, judge, rate_of, survival
+from divulge.attacks.distance.other_spellings import FORM_NOTES, FORMS, has_spellings, spelled_levels
 from divulge.case.case import Case
 from divulge.case.column_facts import facts_of
 from divulge.core.result import Individual, Result
@@ -63,6 +64,7 @@ ONE_COLUMN_NOTES = (
     _UNITS,
     _RUNS,
     _MANY_WORDS,
+    *FORM_NOTES,
     "# of # values of this column recur; no strangers to compare with",
     "the holdout lacks columns that were not compared: '…'",
 )
@@ -148,7 +150,10 @@ def _recurs(codes: Ints, released: Ints) -> Floats:
 
 
 def one_column(case: Case) -> list[Result]:
-    """Return how many members and strangers have a value, or a run of words, that the synthetic table has."""
+    """Return how many members and strangers have a value, or a run of words, that the synthetic table has.
+
+    Texts, identifiers and whole numbers are also looked for in other spellings, a result for each form.
+    """
     out = []
     for column in sorted(own_columns(case)):
         pooled, kind = case.pooled(column), case.schema[column].kind
@@ -158,11 +163,14 @@ def one_column(case: Case) -> list[Result]:
         notes = [_VALUES, *([_UNITS] if column == case.unit else [])]
         judged = not is_row_number(case.facts(column))
         notes += [] if judged else [_ROW_NUMBERS]
-        if kind != "text" or texts is None:
-            out.append(_result(case, ONE_COLUMN, column, scores, notes, judged))
-            continue
-        runs = _runs_of(case, column, texts)
-        out.append(_result(case, ONE_COLUMN, column, scores, notes + [_MANY_WORDS] * (runs is None), judged))
+        runs = _runs_of(case, column, texts) if kind == "text" and texts is not None else None
+        notes += [_MANY_WORDS] if kind == "text" and texts is not None and runs is None else []
+        out.append(_result(case, ONE_COLUMN, column, scores, notes, judged))
+        spelt = spelled_levels(case, column, scores == 1) if judged and has_spellings(case, column) else {}
+        for form, hit in spelt.items():
+            spelled = np.where(np.isnan(scores), np.nan, hit)
+            told = [FORMS[form], *([_UNITS] if column == case.unit else [])]
+            out.append(_result(case, f"{ONE_COLUMN}, {form}", column, spelled, told, judged))
         if runs is not None:
             out.append(_result(case, SHARED_WORDS, column, runs, [_RUNS], judged=True))
     return out

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import floor, log10, sqrt
 from typing import Literal
 
+from divulge.attacks.distance.other_spellings import FORM_WORDS
 from divulge.core.result import FOUND, TOWARDS, counts_rows
 from divulge.report import formatting
 from divulge.report.model import Rate, ResultRecord
@@ -92,7 +93,8 @@ def _columns(r: ResultRecord) -> str:
 
 
 def _value(r: ResultRecord) -> str:
-    return f"have their {quoted(r.keys)} in the synthetic table"
+    form = FORM_WORDS.get(r.variant.partition(", ")[2])
+    return f"have their {quoted(r.keys)} in the synthetic table{f', {form}' if form else ''}"
 
 
 _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
@@ -103,6 +105,7 @@ _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("all but one", lambda r: "stand there word for word, or with one column changed"),
     ("one column, shared words", lambda r: f"have eight words in a row of their {quoted(r.keys)} in it"),
     ("one column", _value),
+    ("another column", lambda r: f"{_value(r)}, in another column"),
 )
 
 

@@ -1,0 +1,164 @@
+"""Texts and identifiers of people that stand in the synthetic table in another spelling, form by form."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from divulge.case.case import Case
+from divulge.tables.pooled_columns import PooledColumn
+from divulge.tables.spellings import DIGEST_LENGTHS, bags_of_words, character_hashes, digests, without_marks
+
+__all__ = ["FORMS", "FORM_NOTES", "FORM_WORDS", "SyntheticSpellings", "has_spellings", "spelled_levels"]
+
+Bools = NDArray[np.bool_]
+Hashes = NDArray[np.uint64]
+
+_CHARACTERS = "texts of 4 to 64 characters compared without accents, capitals, punctuation and blanks"
+FORMS = {
+    "without marks": "compared without accents, capitals and punctuation (Unicode NFKD)",
+    "words in any order": "compared without accents, capitals and punctuation, words in any order",
+    "another character": f"{_CHARACTERS}, but for one other character",
+    "a character more or less": f"{_CHARACTERS}, but for one character more or less",
+    "digest": "a hexadecimal digest (MD or SHA) of a person's value stands there",
+}
+"""Forms of a text in which two spellings are equal, and the note of each."""
+FORM_WORDS = {
+    "without marks": "without accents, capitals and punctuation",
+    "words in any order": "with its words in any order",
+    "another character": "but for one other character",
+    "a character more or less": "but for one character more or less",
+    "digest": "as a digest",
+}
+"""What each form is, in words that precede "the value of"."""
+FORM_NOTES = tuple(FORMS.values())
+"""Notes for the entry."""
+
+_WHOLE = 0.9  # of the values of a column, from which it counts as whole numbers; not all, as one person may differ
+_ROOM = 25  # bits of a hash that are looked up first: 32 MB
+_BLOCK = 20_000  # texts whose hashes are looked up at once
+
+
+class _HashSet:
+    """Hashes other than 0, in which others are looked up."""
+
+    def __init__(self, hashes: Hashes) -> None:
+        self._sorted = np.sort(hashes[hashes > 0])  # distinct or not
+        bits = min(_ROOM, 4 + len(self._sorted).bit_length())
+        self._mask = np.uint64(2**bits - 1)
+        self._room = np.zeros(2**bits, dtype=np.bool_)  # most hashes are in no room, and need no search
+        self._room[self._sorted & self._mask] = True
+
+    def has_any(self, hashes: Hashes) -> Bools:
+        """Return for each row whether it has one of them."""
+        rows, places = np.nonzero(self._room[hashes & self._mask])
+        out = np.zeros(len(hashes), dtype=np.bool_)
+        if len(self._sorted):
+            wanted = hashes[rows, places]
+            place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
+            out[rows[self._sorted[place] == wanted]] = True
+        return out
+
+
+class SyntheticSpellings:
+    """Texts of the synthetic table in each form, in which texts of people are looked up."""
+
+    def __init__(self, texts: pl.Series) -> None:
+        texts = texts.drop_nulls()
+        plain = without_marks(texts)
+        self._plain = plain.filter(plain != "").unique()
+        self._bags = _HashSet(bags_of_words(self._plain))
+        found = character_hashes(self._plain)
+        self._whole, self._masked, self._deleted = (_HashSet(hashes) for hashes in found)
+        self._digests = set(texts.filter(_is_digest(texts)).str.strip_chars().str.to_lowercase().unique().to_list())
+        self._lengths = tuple(n for n in DIGEST_LENGTHS if n in {len(d) for d in self._digests})
+
+    def hits(self, texts: pl.Series) -> dict[str, Bools]:
+        """Return for each form which of these texts a synthetic text equals."""
+        plain = without_marks(texts)
+        found = {
+            "without marks": plain.is_in(self._plain.implode()).to_numpy().astype(np.bool_),
+            "words in any order": self._bags.has_any(bags_of_words(plain)[:, None]),
+        }
+        found |= dict(zip(("another character", "a character more or less"), self._near(plain), strict=True))
+        return found | {"digest": self._digested(texts)}
+
+    def _near(self, plain: pl.Series) -> tuple[Bools, Bools]:
+        other, moved = np.zeros((2, len(plain)), dtype=np.bool_)
+        for first in range(0, len(plain), _BLOCK):
+            part = slice(first, first + _BLOCK)
+            own = character_hashes(plain[part])
+            other[part] = self._masked.has_any(own.masked)
+            moved[part] = self._whole.has_any(own.deleted) | self._deleted.has_any(own.whole[:, None])
+            moved[part] |= self._whole.has_any(own.whole[:, None])
+        return other, moved
+
+    def _digested(self, texts: pl.Series) -> Bools:
+        if not self._lengths:
+            return np.zeros(len(texts), dtype=np.bool_)
+        return np.array([not self._digests.isdisjoint(digests(t, self._lengths)) for t in texts.to_list()], dtype=bool)
+
+
+def spelled_levels(case: Case, column: str, equal: Bools) -> dict[str, Bools]:
+    """Return for each form which values of people stand in the synthetic table in that form alone.
+
+    A value that is `equal`, or equal in a form before, is no hit: so each form finds what no other one does. All forms
+    are told, whoever is hit: otherwise one person could make a result appear in an external edition.
+
+    Parameters
+    ----------
+    equal
+        Which codes of the column, 0 (missing) included, are values that stand there as they are.
+
+    Returns
+    -------
+    hits
+        Shape (n_levels + 1,) each.
+    """
+    pooled = case.pooled(column)
+    texts = _level_texts(pooled)
+    of_people = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0) > 0
+    place = np.flatnonzero(of_people)
+    spelled = SyntheticSpellings(_synthetic_texts(case, column, texts))
+    hits, before = {}, equal.copy()
+    for form, hit in spelled.hits(texts.gather(place)).items():
+        hits[form] = np.zeros(len(equal), dtype=np.bool_)
+        hits[form][1 + place] = hit & ~before[1 + place]
+        before |= hits[form]
+    return hits
+
+
+def has_spellings(case: Case, column: str) -> bool:
+    """Return whether a column is looked for in other spellings: texts, identifiers, the unit, and whole numbers."""
+    if case.schema[column].kind in ("text", "identifier") or column == case.unit:
+        return True
+    numbers = case.numbers(column)[1:]
+    return case.schema[column].kind == "numeric" and bool((numbers == np.round(numbers)).mean() >= _WHOLE)
+
+
+def _synthetic_texts(case: Case, column: str, texts: pl.Series) -> pl.Series:
+    """Return the values of the synthetic table; of texts among numbers the digests, or all where none was read."""
+    pooled, table = case.pooled(column), case.tables[1]
+    released = texts.filter(pl.Series(pooled.counts[1][1:] > 0))
+    if pooled.family != "number" or table.frame is None:
+        return released
+    given = table.series(column)
+    if given.dtype != pl.String:
+        return released
+    unread = given.drop_nulls().unique()
+    return pl.concat([released, unread.filter(_is_digest(unread))]) if len(released) else unread
+
+
+def _is_digest(texts: pl.Series) -> pl.Series:
+    """Return which texts may be hexadecimal digests."""
+    plain = texts.str.strip_chars().str.to_lowercase()
+    return plain.str.contains("^[0-9a-f]+$") & plain.str.len_chars().is_in(list(DIGEST_LENGTHS))
+
+
+def _level_texts(pooled: PooledColumn) -> pl.Series:
+    """Return the values of a column as texts, whole numbers without a point."""
+    if pooled.family == "number" and pooled.integer:
+        whole = pooled.levels.cast(pl.Int64, strict=False).cast(pl.String)
+        return whole.zip_with(whole.is_not_null(), pooled.levels.cast(pl.String))
+    return pooled.levels.cast(pl.String)

@@ -1,0 +1,133 @@
+"""Spellings of one text: without marks and case, with its words in order, with a character deleted, as a digest."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from divulge.tables.texts import words
+
+__all__ = ["DIGEST_LENGTHS", "CharacterHashes", "bags_of_words", "character_hashes", "digests", "without_marks"]
+
+Hashes = NDArray[np.uint64]
+
+SHORTEST = 4  # characters; shorter texts are all alike but for one
+LONGEST = 64  # characters; longer ones are no identifiers
+_BLOCK = 20_000  # texts whose characters are in memory at once
+_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
+_DIGESTS = {32: hashlib.md5, 40: hashlib.sha1, 64: hashlib.sha256, 128: hashlib.sha512}
+DIGEST_LENGTHS = tuple(_DIGESTS)
+"""Characters of a hexadecimal MD5, SHA-1, SHA-256 or SHA-512."""
+
+
+def without_marks(texts: pl.Series) -> pl.Series:
+    """Return texts without accents, case and punctuation, their words parted by single blanks.
+
+    Examples
+    --------
+    >>> without_marks(pl.Series(["Müller, Zoë", "O'NEIL_J.", "Łódź", "?"])).to_list()
+    ['muller zoe', 'o neil j', 'lodz', '']
+    """
+    is_ascii = texts.str.len_bytes() == texts.str.len_chars()
+    out = texts.str.to_lowercase()
+    if not is_ascii.all():
+        place = (~is_ascii).arg_true()
+        other = [_without_accents(t) for t in texts.gather(place).to_list()]
+        out = out.scatter(place, pl.Series(other, dtype=pl.String))
+    return out.str.replace_all(r"[^\p{L}\p{M}\p{N}]+", " ").str.strip_chars()
+
+
+def _without_accents(text: str) -> str:
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS))
+    return "".join(c for c in parts if not unicodedata.combining(c))
+
+
+def bags_of_words(plain: pl.Series) -> Hashes:
+    """Return a hash of the words of each text of `without_marks`, whatever their order; 0 where there is none.
+
+    Examples
+    --------
+    >>> one, other, third = bags_of_words(pl.Series(["lee ann", "ann lee", "ann leeds"]))
+    >>> bool(one == other), bool(one == third)
+    (True, False)
+    """
+    hashes, start = words(plain)
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashes, dtype=np.uint64)])
+    return np.asarray(sums[start[1:]] - sums[start[:-1]], dtype=np.uint64)
+
+
+def digests(text: str, lengths: tuple[int, ...] = DIGEST_LENGTHS) -> set[str]:
+    """Return the hexadecimal digests of a text, as it is and in lower case, that have one of these lengths.
+
+    Examples
+    --------
+    >>> sorted(digests("Ann", (32,)))
+    ['7e0d7f8a5d96c24ffcc840f31bce72b2', '82e335f7ac0e0e412b2ae15abe662110']
+    """
+    spellings = {s.encode("utf-8", "surrogatepass") for s in (text, text.strip(), text.strip().lower())}
+    return {_DIGESTS[n](s, usedforsecurity=False).hexdigest() for n in lengths for s in spellings}
+
+
+class CharacterHashes(NamedTuple):
+    """Hashes of texts without their blanks; 0 where there is none, as for texts of unsuitable length."""
+
+    whole: Hashes
+    """Shape (n,)."""
+    masked: Hashes
+    """Shape (n, longest): all characters but one in their places; of equal length and all but one equal are alike."""
+    deleted: Hashes
+    """Shape (n, longest): the text with one character taken out, equal to `whole` of the text that is left."""
+
+
+def character_hashes(plain: pl.Series) -> CharacterHashes:
+    """Return hashes by which texts that differ by one character are found.
+
+    Parameters
+    ----------
+    plain
+        Texts of `without_marks`; those of fewer than 4 characters or more than 64 have no hash.
+
+    Examples
+    --------
+    >>> found = character_hashes(pl.Series(["555 0187", "5550137", "555017"]))
+    >>> len(set(found.masked[0].tolist()) & set(found.masked[1].tolist()) - {0})
+    1
+    >>> found.whole[2] in found.deleted[0], found.whole[1] in found.deleted[0]
+    (True, False)
+    """
+    texts = plain.str.replace_all(" ", "", literal=True)
+    length = texts.str.len_chars().to_numpy().astype(np.int64)
+    fits = (length >= SHORTEST) & (length <= LONGEST)
+    width = int(length[fits].max(initial=0))
+    whole = np.zeros(len(texts), dtype=np.uint64)
+    masked, deleted = np.zeros((2, len(texts), width), dtype=np.uint64)
+    place = np.flatnonzero(fits)
+    for first in range(0, len(place), _BLOCK):
+        part = place[first : first + _BLOCK]
+        whole[part], masked[part], deleted[part] = _hashes_of(texts.gather(part).to_list(), length[part], width)
+    return CharacterHashes(whole, masked, deleted)
+
+
+def _hashes_of(texts: list[str], length: NDArray[np.int64], width: int) -> CharacterHashes:
+    """Return the hashes of texts that are not too long: sums of a hash of each character times a power of its place.
+
+    The sum of a text with one character taken out is that before it, and that after it with each place one less.
+    """
+    x = np.array(texts, dtype=f"U{width}").view(np.uint32).reshape(len(texts), width).astype(np.uint64)
+    power = np.full(1 + width, 0x9E3779B97F4A7C15, dtype=np.uint64)
+    power[0] = 1
+    power = np.cumprod(power, dtype=np.uint64)  # modulo 2**64, as are all sums here
+    character = x * (x * np.uint64(0xD6E8FEB86659FD93) ^ (x << np.uint64(29)))
+    placed = character * power[1:]
+    before = np.cumsum(placed, axis=1, dtype=np.uint64)
+    after = np.cumsum(character * power[:-1], axis=1, dtype=np.uint64)
+    whole = before[:, -1].copy()
+    inside = np.arange(width) < length[:, None]
+    return CharacterHashes(
+        whole, (whole[:, None] - placed) * inside, (before - placed + after[:, -1:] - after) * inside
+    )

@@ -1,0 +1,264 @@
+"""Values of people in other spellings: against plain Python, the leaks that nothing else sees, laws and messy input."""
+
+import hashlib
+import json
+import re
+import unicodedata
+
+import numpy as np
+import polars as pl
+import pytest
+from amount import tries
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+import divulge
+from divulge.attacks.distance.other_spellings import FORM_WORDS, FORMS, SyntheticSpellings
+from divulge.core.schema import Column, Schema
+
+N = 200
+FIRST = ["Zoë", "Jürgen", "Änne", "Łukasz", "Søren", "José", "Mía", "Noël"]
+
+
+def coarse(rng, n, **columns):
+    return pl.DataFrame({"a": rng.integers(0, 4, n).astype(str), "b": rng.integers(0, 3, n).astype(str)} | columns)
+
+
+def names(rng, n):
+    last = rng.integers(0, 26, (n, 6))
+    return [f"{rng.choice(FIRST)} {''.join(chr(97 + k) for k in row).capitalize()}" for row in last]
+
+
+def numbers(rng, n):
+    return [f"{k:010d}" for k in rng.integers(0, 10**10, n)]
+
+
+def changed(text):
+    return text[:4] + str((int(text[4]) + 1) % 10) + text[5:]
+
+
+def plain_ascii(text):
+    swapped = text.translate(str.maketrans({"Ł": "L", "ł": "l", "ø": "o", "Ø": "O"}))
+    return "".join(c for c in unicodedata.normalize("NFKD", swapped) if not unicodedata.combining(c))
+
+
+LEAKS = {
+    "without marks": (names, lambda t: plain_ascii(t).upper()),
+    "words in any order": (names, lambda t: ", ".join(reversed(t.split()))),
+    "another character": (numbers, changed),
+    "a character more or less": (numbers, lambda t: t[:3] + t[4:]),
+    "digest": (names, lambda t: hashlib.sha1(t.encode()).hexdigest()),
+}
+
+
+def tables(form, share=0.1, seed=0, n=N):
+    """Three tables of people; a share of the synthetic identifiers are those of members, in another spelling."""
+    rng = np.random.default_rng([seed, list(LEAKS).index(form)])
+    make, spell = LEAKS[form]
+    real, synthetic, holdout = (coarse(rng, n, who=make(rng, n)) for _ in range(3))
+    k = round(share * n)
+    who = [spell(t) for t in real["who"][:k]] + synthetic["who"][k:].to_list()
+    return real, synthetic.with_columns(who=pl.Series(who)).sample(fraction=1, shuffle=True, seed=seed), holdout
+
+
+def found(results, verdict="excess found"):
+    return {(r.variant, r.keys) for r in results if r.verdict == verdict}
+
+
+# ---------------------------------------------------------------- the leaks
+
+
+def test_the_forms_are_those_that_are_tested():
+    assert LEAKS.keys() == FORMS.keys() == FORM_WORDS.keys()
+
+
+@pytest.mark.parametrize("form", LEAKS)
+def test_each_form_is_found_and_told(form):
+    real, synthetic, holdout = tables(form)
+    results = divulge.copies(real, synthetic, holdout=holdout)
+    assert found(results) == {(f"one column, {form}", ("who",))}
+    (own,) = [r for r in results if r.variant == f"one column, {form}"]
+    assert (own.real.hits, own.holdout.hits) == (20, 0)
+    assert own.notes == (FORMS[form],)
+    assert FORM_WORDS[form] in str(own)
+    assert (own.individual.real[:20].sum(), own.individual.real.sum()) == (20, 20)
+
+
+@pytest.mark.parametrize("form", LEAKS)
+def test_a_renamed_column_is_found_in_each_form_too(form):
+    real, synthetic, holdout = tables(form)
+    results = divulge.copies(real, synthetic.rename({"who": "person"}), holdout=holdout)
+    equal_words = form == "words in any order"  # how that column is compared in any case
+    assert found(results) == {("another column" if equal_words else f"another column, {form}", ("who",))}
+
+
+def test_whole_numbers_are_compared_by_their_digits():
+    rng = np.random.default_rng(3)
+    make = lambda: coarse(rng, N, who=rng.integers(10**9, 10**10, N))  # noqa: E731
+    real, synthetic, holdout = make(), make(), make()
+    who = pl.concat([real["who"][:20] + 1000, synthetic["who"][20:]])
+    results = divulge.copies(real, synthetic.with_columns(who=who), holdout=holdout)
+    assert ("one column, another character", ("who",)) in found(results)
+    hashed = [hashlib.md5(str(k).encode()).hexdigest() for k in real["who"][:20]]
+    hashed += [hashlib.md5(str(k).encode()).hexdigest() for k in synthetic["who"][20:]]
+    results = divulge.copies(real, synthetic.with_columns(who=pl.Series(hashed)), holdout=holdout)
+    assert found(results) == {("one column, digest", ("who",))}
+
+
+@pytest.mark.slow
+def test_a_run_names_the_form():
+    real, synthetic, holdout = tables("digest", 0.3)
+    report = divulge.assess(
+        real, synthetic, holdout=holdout, models=False, search="off", membership=False, fidelity=False, utility=False,
+    )  # fmt: skip
+    assert report.verdict == "excess found"
+    assert "one column, digest" in report.data["verdict"]["sentence"]
+    assert "as a digest" in report.to_html()
+    shown = report.external()
+    assert "one column, digest" in json.dumps(shown.to_dict())
+
+
+def test_other_columns_have_no_forms():
+    rng = np.random.default_rng(4)
+    real, synthetic, holdout = (coarse(rng, N, x=rng.random(N)) for _ in range(3))
+    results = divulge.copies(real, synthetic, holdout=holdout, variants=["one column"])
+    assert [(r.variant, r.keys) for r in results] == [("one column", ("x",))]
+
+
+def test_what_is_chance_is_no_finding():
+    """Four digits: hundreds of strangers are within one digit of a synthetic number, and as many members."""
+    rng = np.random.default_rng(5)
+    real, synthetic, holdout = (coarse(rng, N, who=[f"k{k:04d}" for k in rng.permutation(9999)[:N]]) for _ in range(3))
+    schema = Schema((Column("who", "identifier"),))
+    results = divulge.copies(real, synthetic, holdout=holdout, variants=["one column"], schema=schema)
+    (near,) = [r for r in results if r.variant == "one column, another character"]
+    assert near.holdout.hits > N / 3
+    assert not found(results)
+
+
+# ---------------------------------------------------------------- plain Python
+
+
+def fold(text):
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(str.maketrans({"ł": "l", "ø": "o", "ß": "ss"}))
+    letters = "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c))
+    return re.sub(r"[\W_]+", " ", letters).strip()
+
+
+def squeezed(text):
+    plain = fold(text).replace(" ", "")
+    return plain if 4 <= len(plain) <= 64 else None
+
+
+def one_other(a, b):
+    return len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) <= 1
+
+
+def one_more(a, b):
+    long, short = (a, b) if len(a) > len(b) else (b, a)
+    return a == b or any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+
+
+PLAIN = {
+    "without marks": lambda a, b: fold(a) != "" and fold(a) == fold(b),
+    "words in any order": lambda a, b: fold(a) != "" and sorted(fold(a).split()) == sorted(fold(b).split()),
+    "another character": lambda a, b: None not in (squeezed(a), squeezed(b)) and one_other(squeezed(a), squeezed(b)),
+    "a character more or less": lambda a, b: (
+        None not in (squeezed(a), squeezed(b)) and one_more(squeezed(a), squeezed(b))
+    ),
+    "digest": lambda a, b: (
+        b.strip().lower()
+        in {h(t.encode()).hexdigest() for h in (hashlib.md5, hashlib.sha256) for t in (a, a.strip().lower())}
+    ),
+}
+PIECE = st.sampled_from(
+    ["abcd", "Abcé", "abd", "12345", "1235", "Ø", "ß", " ", "-", "_", "x", "日本語", "اسم", "\U0001f600"]
+)
+TEXTS = st.lists(
+    st.one_of(
+        st.lists(PIECE, max_size=4).map("".join),
+        st.sampled_from([hashlib.md5(b"abcd").hexdigest(), hashlib.sha256(b"12345").hexdigest().upper(), "a" * 70]),
+    ),
+    min_size=1, max_size=12,
+)  # fmt: skip
+
+
+@settings(
+    max_examples=tries(300, 40), deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
+)
+@given(TEXTS, TEXTS)
+def test_forms_are_those_of_plain_python(people, synthetic):
+    hits = SyntheticSpellings(pl.Series(synthetic)).hits(pl.Series(people))
+    assert hits.keys() == PLAIN.keys()
+    for form, equal in PLAIN.items():
+        expected = [any(equal(a, b) for b in synthetic) for a in people]
+        assert hits[form].tolist() == expected, form
+
+
+# ---------------------------------------------------------------- laws and messy input
+
+
+def test_order_and_threads_change_nothing(monkeypatch):
+    real, synthetic, holdout = tables("another character", seed=7)
+    before = divulge.copies(real, synthetic, holdout=holdout, variants=["one column"])
+    for module in ("other_spellings",):
+        monkeypatch.setattr(f"divulge.attacks.distance.{module}._BLOCK", 7)
+    monkeypatch.setattr("divulge.attacks.distance.other_spellings._ROOM", 3)
+    monkeypatch.setattr("divulge.tables.spellings._BLOCK", 5)
+    order = np.random.default_rng(0).permutation(N)
+    after = divulge.copies(real[order].select(reversed(real.columns)), synthetic[order], holdout=holdout[order].to_pandas(),
+                           variants=["one column"])  # fmt: skip
+    assert len(before) == 6
+    for one, other in zip(before, after, strict=True):
+        assert {**one.to_dict(), "seconds": 0} == {**other.to_dict(), "seconds": 0}
+        np.testing.assert_array_equal(one.individual.real[order], other.individual.real)
+
+
+def test_a_unit_counts_once_in_each_form():
+    sizes = np.arange(1, 11)
+    homes = [f"{k * 7919:08d}" for k in range(1, 21)]
+    real = pl.DataFrame({"home": np.repeat(homes[:10], sizes), "x": ["u", "v", "w", "u", "v"] * 11})
+    holdout = real.with_columns(home=pl.Series(np.repeat(homes[10:], sizes)))
+    synthetic = pl.DataFrame({"home": [f"{homes[0][:-1]}X", f"{homes[9][:-1]}X", "s1"], "x": ["u", "v", "w"]})
+    results = divulge.copies(real, synthetic, holdout=holdout, unit="home", variants=["one column"])
+    (own,) = [r for r in results if r.variant == "one column, another character"]
+    assert (own.real.hits, own.real.n, own.holdout.n) == (2, 10, 10)
+    assert "each unit counts once" in own.notes
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        list("abcdefghij") * 3,
+        [f"{k}" + "x" * 10_000 for k in range(30)],
+        [None] * 30,
+        [json.dumps({"name": f"ann {k}", "n": [k, None]}) for k in range(30)],
+        [f"名前{k}号室です" for k in range(30)],
+        [f"इकतालीस {k} क़िला" for k in range(30)],
+        ["\x00\x00\x00\x00\x00", "\U0010ffff" * 5, "\u202eabcd"] * 10,
+        [2**63 - k for k in range(1, 31)],
+        [1e300 * k for k in range(1, 31)],
+    ],
+    ids=["one character", "ten thousand", "missing", "JSON", "Japanese", "Hindi", "controls", "large", "huge"],
+)
+@pytest.mark.parametrize("rows", [30, 10, 1])
+def test_messy_identifiers_have_an_answer(values, rows):
+    frame = pl.DataFrame({"t": values[:rows], "c": (["u", "v", "w"] * 10)[:rows]}, strict=False)
+    schema = Schema((Column("t", "identifier"),))
+    for synthetic in (frame, frame.with_columns(t=pl.col("t").reverse())):
+        results = divulge.copies(frame, synthetic, holdout=frame, schema=schema)
+        renamed = divulge.copies(frame, synthetic.rename({"t": "u"}), holdout=frame)
+        assert not found([*results, *renamed])
+
+
+def test_tables_elsewhere_give_the_same_rates():
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    parts = tables("without marks", seed=9)
+    here = divulge.copies(*parts[:2], holdout=parts[2], variants=["one column"])
+    there = divulge.copies(*[duckdb.from_arrow(t.to_arrow()) for t in parts[:2]],
+                           holdout=duckdb.from_arrow(parts[2].to_arrow()), variants=["one column"])  # fmt: skip
+    assert [(r.variant, r.real, r.holdout, r.p_value) for r in here] == [
+        (r.variant, r.real, r.holdout, r.p_value) for r in there
+    ]
+    assert found(here) == {("one column, without marks", ("who",))}
