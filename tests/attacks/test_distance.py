@@ -630,7 +630,7 @@ def test_an_attraction_is_corrected_in_a_family_as_a_comparison_is():
     case = build_case(tables[0], tables[1], tables[2])
     results = list(divulge.dcr.run(case)) + [divulge.identical_match_share.run(case)]
     found = correct(case, results, 0.05)
-    assert [r.verdict for r in found] == ["excess found", None, None, None, "excess found"]
+    assert [r.verdict for r in found] == ["excess found", None, None, None, None, "excess found"]
     assert found[0].risk.low_simultaneous == results[0].risk.low
     assert found[0].p_adjusted <= 0.001
     from divulge.attacks.multiplicity import _with_family

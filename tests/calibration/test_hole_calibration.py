@@ -23,7 +23,7 @@ def runs(quick, full):
 
 
 def hole(*tables, seed=0, **more):
-    return CATALOGUE["dcr"].run(build_case(*tables, seed=seed, **more))[-1]
+    return CATALOGUE["dcr"].run(build_case(*tables, seed=seed, **more))[-2]
 
 
 @runs(40, 400)
@@ -85,3 +85,42 @@ def test_a_generator_that_rejects_copies_is_found_on_coarse_codes(runs, errors):
         found = hole(real, left, holdout, seed=i)
         assert found.verdict == "deficit found"
         assert found.p_value < 1e-10
+
+
+# ---------------------------------------------------------------- without labels
+
+
+def aligned(*tables, seed=0, **more):
+    return CATALOGUE["dcr"].run(build_case(*tables, seed=seed, **more))[-1]
+
+
+@runs(40, 400)
+@pytest.mark.parametrize("sizes", [(300, 300, 300), (500, 300, 200)])
+@pytest.mark.parametrize("world", WORLDS)
+def test_clean_tables_are_no_nearer_to_members_when_aligned(world, sizes, runs, errors):
+    wrong = 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 33])
+        found = aligned(*(WORLDS[world](rng, n) for n in sizes), seed=i)
+        wrong += found.p_value <= 0.05
+    assert wrong / runs <= 0.05 + errors * math.sqrt(0.05 * 0.95 / runs)
+
+
+@runs(5, 60)
+@pytest.mark.parametrize("world", ["mixed", "skewed", "continuous"])
+def test_full_copies_under_other_labels_are_found(world, runs, errors):
+    """Every label has another name, every number another sign, scale and origin, and rows are in another order."""
+    found = 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 34])
+        real, holdout = (WORLDS[world](rng, 300) for _ in range(2))
+        copy = real.sample(fraction=1, shuffle=True, seed=i)
+        for c in copy.columns:
+            if copy[c].dtype.is_numeric():
+                copy = copy.with_columns((5 - 2 * pl.col(c)).alias(c))
+            else:
+                levels = pl.concat([real[c], holdout[c]]).unique().sort()
+                names = dict(zip(levels.to_list(), levels.gather(rng.permutation(len(levels))).to_list(), strict=True))
+                copy = copy.with_columns(pl.col(c).replace_strict(names))
+        found += aligned(real, copy, holdout, seed=i).verdict == "excess found"
+    assert found / runs >= 0.95 - errors * math.sqrt(0.05 * 0.95 / runs)

@@ -23,12 +23,14 @@ from scipy.special import gammaln
 from divulge.core.errors import SettingError
 from divulge.stats.outcomes import Floats, Ints
 
-__all__ = ["NEAREST", "Hole", "few_members", "hole", "strangers_first"]
+__all__ = ["FRONT", "NEAREST", "Front", "Hole", "few_members", "front", "hole", "strangers_first"]
 
 Bools = NDArray[np.bool_]
 
 NEAREST = (10, 20, 50)
 """Sizes of the groups of nearest people, per mille of all people: 1, 2 and 5%, fixed before any data."""
+FRONT = (10, 20, 50, 100, 200, 500)
+"""Sizes of the groups that are searched for too many members, per mille of all people, fixed before any data."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,6 +150,50 @@ def hole(members: Floats, strangers: Floats, nearest: Sequence[int] = NEAREST) -
         n_members=n,
         n_strangers=k,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Front:
+    """Members and strangers among the people nearest to the synthetic table, and how likely so many members are."""
+
+    members: Ints
+    strangers: Ints
+    """Shape (n_groups,): people in each group."""
+    p_values: Floats
+    """Shape (n_groups,): the chance of so many members in each group, one-sided and exact, not corrected."""
+    n_members: int
+    n_strangers: int
+
+    @property
+    def decides(self) -> int:
+        """Number of the group with the smallest p-value; the first one in ties."""
+        return int(np.argmin(self.p_values))
+
+
+def front(members: Floats, strangers: Floats, nearest: Sequence[int] = FRONT) -> Front:
+    """Return whether members are too many among the people nearest to the synthetic table.
+
+    Parameters
+    ----------
+    members, strangers
+        Distance of each person to the nearest synthetic row, shapes (n_T,) and (n_C,); of a household the smallest.
+    nearest
+        Sizes of the groups, per mille of all people, rounded up. Who lies as far as the last one is in the group too.
+
+    Examples
+    --------
+    >>> found = front(np.array([0.1, 0.2, 0.3]), np.array([0.4, 0.4, 0.5]), nearest=[500, 600])
+    >>> found.members.tolist(), found.strangers.tolist(), found.p_values.round(2).tolist()
+    ([3, 3], [0, 2], [0.05, 0.5])
+    """
+    if np.isnan(members).any() or np.isnan(strangers).any():
+        raise SettingError("front: a distance is missing.")
+    n, k = len(members), len(strangers)
+    pooled = np.sort(np.concatenate([members, strangers]))
+    cuts = [pooled[-(-p * len(pooled) // 1000) - 1] for p in nearest] if len(pooled) else [0.0] * len(nearest)
+    a, b = (np.array([int(np.count_nonzero(side <= cut)) for cut in cuts]) for side in (members, strangers))
+    few = [few_members(int(y), int(x + y), k, n) if n and k else 1.0 for x, y in zip(a, b, strict=True)]
+    return Front(members=a, strangers=b, p_values=np.array(few), n_members=n, n_strangers=k)
 
 
 def _choose(n: int, k: Floats | Ints) -> Floats:

@@ -16,6 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from divulge.attacks.checks import finite
+from divulge.attacks.distance.aligned import ALIGNED, ALIGNED_CONTEXT, ALIGNED_NOTES, nearer_when_aligned
 from divulge.attacks.distance.attracted import ATTRACTED, GRID, NAMED, attracted, middle, prepared_distances, quantiles
 from divulge.attacks.distance.hole import CONTEXT, NOTES, VARIANT, missing_near_members
 from divulge.attacks.entry import Coarse, Exact, Primary, Withheld, Words, per_table
@@ -43,6 +44,8 @@ _DCR_WORDS = Words(
         "people: median distance of members, and of strangers, to the synthetic table\n"
         "hole: K strangers lie nearer than every member; p = prod_{i < K} (n_C - i) / (n_T + n_C - i)\n"
         "      members among the nearest 1, 2 and 5% of all people: p = lower tail of the hypergeometric\n"
+        "aligned: codes, signs, scales and columns aligned without labels; members among the nearest\n"
+        "      1, 2, 5, 10, 20, 50% of people in up to four views: p = upper tail, times all tests\n"
         "n_T, n_C, m: real, holdout and synthetic rows."
     ),
     reading=(
@@ -57,6 +60,8 @@ _DCR_WORDS = Words(
         "It shows copying on average: a few copied people among many do not show.",
         "On coarse data, where ties abound, it shows hardly anything.",
         "Tables that pass were shown to leak by membership attacks.",
+        "Aligned: small shares of copies, and codes that are equally frequent and depend on no other column, do not "
+        "show. At most 3,000 members, as many strangers, 100,000 synthetic rows and 60 columns are compared.",
     ),
 )
 
@@ -76,10 +81,14 @@ _DCR_WORDS = Words(
         "people": "median distance to the synthetic table: ",
     },
     coarse=Coarse(),
-    hit={VARIANT: "the people nearest to the synthetic table are"},
+    hit={
+        VARIANT: "the people nearest to the synthetic table are",
+        ALIGNED: "under other labels, the people nearest to the synthetic table are",
+    },
     context={
         **ATTRACTED,
         **CONTEXT,
+        **ALIGNED_CONTEXT,
         "chance that a member is closer than a stranger": Withheld(),
         "leak-free chance that a member is closer": Exact(),
         "of members, #% quantile": Withheld(),
@@ -88,8 +97,12 @@ _DCR_WORDS = Words(
         "to holdout, #% quantile": Withheld(),
         "to real, #% quantile": Withheld(),
     },
-    notes=("real and holdout differ in size: distances to the larger table are smaller by themselves", *NOTES),
-    alone=(VARIANT,),
+    notes=(
+        "real and holdout differ in size: distances to the larger table are smaller by themselves",
+        *NOTES,
+        *ALIGNED_NOTES,
+    ),
+    alone=(VARIANT, ALIGNED),
 )
 def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
     """Return results on the distance to the closest record: attraction, synthetic rows, people; with strangers hole.
@@ -106,6 +119,11 @@ def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ..
     removed. Four exact one-sided tests, corrected for their number: strangers who lie nearer than every member, and
     members among the nearest 1, 2 and 5% of people; of a unit the nearest row counts. The verdict is "deficit found" or
     none. The rates are of the nearest 1% of people, or of the group in which the deficit was found.
+
+    "aligned": whether members are too many among the people nearest to the synthetic table, once its codes, signs,
+    scales and columns are aligned with all people together, as where labels were renamed or columns changed places.
+    Distances are then those of up to four views: the same columns, either sign of a number, any columns, any columns
+    and sign. Up to 24 exact one-sided tests, corrected for their number. The verdict is "excess found" or none.
 
     Parameters
     ----------
@@ -131,7 +149,11 @@ def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ..
     )
     if not case.has_holdout:
         return found
-    return (*found, missing_near_members(case, replace(plain, variant=VARIANT), d))
+    return (
+        *found,
+        missing_near_members(case, replace(plain, variant=VARIANT), d),
+        nearer_when_aligned(case, replace(plain, variant=ALIGNED, notes=()), d.columns),
+    )
 
 
 def _of_synthetic_rows(case: Case, plain: Result, d: Distances) -> Result:

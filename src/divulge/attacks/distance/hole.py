@@ -20,7 +20,7 @@ from divulge.kernels.neighbours.gower import Floats
 from divulge.stats import Outcomes, compare
 from divulge.stats.precedence import NEAREST, Hole, hole
 
-__all__ = ["CONTEXT", "NOTES", "VARIANT", "missing_near_members"]
+__all__ = ["CONTEXT", "NOTES", "VARIANT", "missing_near_members", "nearest_of_units"]
 
 VARIANT = "hole"
 
@@ -58,7 +58,7 @@ def missing_near_members(case: Case, plain: Result, d: Distances) -> Result:
     of the nearest 1% of people; where a deficit is found, those of the group whose test has the smallest p-value.
     """
     members, strangers = (
-        _of_units(d.nearest(role, "synthetic").distances[:, 0], case.units(role)) for role in ("real", "holdout")
+        nearest_of_units(d.nearest(role, "synthetic").distances[:, 0], case.units(role)) for role in ("real", "holdout")
     )
     found = hole(members, strangers)
     context: dict[str, float | None] = {
@@ -118,7 +118,7 @@ def _about(group: int) -> str:
     return f"the rates are of the people nearest to the synthetic table: {which}"
 
 
-def _of_units(distances: Floats, units: NDArray[np.int64] | None) -> Floats:
+def nearest_of_units(distances: Floats, units: NDArray[np.int64] | None) -> Floats:
     """Return the smallest distance of each person or household; the distances themselves where each row is its own."""
     if units is None or not len(units):
         return distances

@@ -127,6 +127,7 @@ def seen(r: ResultRecord) -> str:
 
 _OTHERS = {
     ("dcr", "hole"): "are among the people nearest to synthetic rows",
+    ("dcr", "aligned"): "are among the people nearest to synthetic rows under other labels",
     ("hitting_rate", ""): "have a synthetic row that agrees with them in nearly every column",
     ("epsilon_identifiability", "pooled"): "have a synthetic row nearer to them than any other person",
     ("exposure", "hit"): "have a synthetic row that lies much too near",
