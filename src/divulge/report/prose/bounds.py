@@ -32,8 +32,8 @@ COARSE = (
 SEES_A_COPY = 0.2
 """A comparison in which less of a full copy of the real table would show is no primary: its limit would say little."""
 TOO_CLOSE = (
-    "the counts of pairs of columns are closer to the real table than rows drawn from it would be, which can give "
-    "people away, and no attack looked for that"
+    "the counts or correlations of pairs of columns are closer to the real table than rows drawn from it would be, "
+    "which can give people away, and no attack looked for that"
 )
 """Why a run without a finding cannot say "none found" where fidelity is higher than chance allows."""
 UNFAIR = "members and strangers can be told apart without the synthetic table"
