@@ -7,10 +7,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
+from divulge.core.schema import FEW_PEOPLE
 from divulge.tables.pooled_columns import PooledColumn
 from divulge.tables.spellings import DIGEST_LENGTHS, bags_of_words, character_hashes, digests, without_marks
 
-__all__ = ["FORMS", "FORM_NOTES", "FORM_WORDS", "SyntheticSpellings", "has_spellings", "spelled_levels"]
+__all__ = ["FORMS", "FORM_NOTES", "FORM_WORDS", "SyntheticSpellings", "has_spellings", "other_form", "spelled_levels"]
 
 Bools = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
@@ -36,6 +37,8 @@ FORM_NOTES = tuple(FORMS.values())
 """Notes for the entry."""
 
 _WHOLE = 0.9  # of the values of a column, from which it counts as whole numbers; not all, as one person may differ
+_SIGNS = 2**5
+_WRITTEN_ALIKE = 0.1  # share of synthetic values in a form of people, below which a column counts as written otherwise
 _ROOM = 25  # bits of a hash that are looked up first: 32 MB
 _BLOCK = 20_000  # texts whose hashes are looked up at once
 
@@ -135,6 +138,34 @@ def has_spellings(case: Case, column: str) -> bool:
         return True
     numbers = case.numbers(column)[1:]
     return case.schema[column].kind == "numeric" and bool((numbers == np.round(numbers)).mean() >= _WHOLE)
+
+
+def other_form(case: Case, column: str) -> bool:
+    """Return whether hardly any synthetic value of a column of texts or identifiers is written as people's values are.
+
+    A form is which of letters, digits, blanks, @ and other signs a value has; a person's form counts if ten people have
+    it. Values of a hexadecimal digest are read, and so are those that stand there in any spelling.
+    """
+    if case.schema[column].kind not in ("text", "identifier") or column == case.unit:
+        return False
+    pooled = case.pooled(column)
+    texts = _level_texts(pooled)
+    synthetic = _synthetic_texts(case, column, texts).drop_nulls()
+    synthetic = synthetic.filter(~_is_digest(synthetic))
+    people = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
+    if not len(synthetic) or people.sum() < FEW_PEOPLE * 2:
+        return False
+    known = np.bincount(_signs_of(texts), weights=people, minlength=_SIGNS) >= FEW_PEOPLE
+    return bool(known[_signs_of(synthetic)].mean() < _WRITTEN_ALIKE)
+
+
+def _signs_of(texts: pl.Series) -> NDArray[np.int64]:
+    """Return for each text a number that says which kinds of signs it has."""
+    kinds = (r"\p{L}", r"[0-9]", r"\s", "@", r"[^\p{L}\p{M}0-9\s@]")
+    out = np.zeros(len(texts), dtype=np.int64)
+    for i, kind in enumerate(kinds):
+        out += texts.str.contains(kind).to_numpy().astype(np.int64) << i
+    return out
 
 
 def _synthetic_texts(case: Case, column: str, texts: pl.Series) -> pl.Series:
