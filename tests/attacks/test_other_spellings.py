@@ -1,5 +1,6 @@
 """Values of people in other spellings: against plain Python, the leaks that nothing else sees, laws and messy input."""
 
+import base64
 import hashlib
 import json
 import re
@@ -9,12 +10,17 @@ import numpy as np
 import polars as pl
 import pytest
 from amount import tries
+from divulge.run.options import Attacker
+from divulge.run.scope import not_compared
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.attacks.distance.other_spellings import FORM_WORDS, FORMS, SyntheticSpellings
+from divulge.attacks.distance.other_spellings import FORM_WORDS, FORMS, SyntheticSpellings, other_form
+from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
+from divulge.report.model import NotCompared
+from divulge.report.prose.bounds import OTHER_FORM, holding
 
 N = 200
 FIRST = ["Zoë", "Jürgen", "Änne", "Łukasz", "Søren", "José", "Mía", "Noël"]
@@ -262,3 +268,42 @@ def test_tables_elsewhere_give_the_same_rates():
         (r.variant, r.real, r.holdout, r.p_value) for r in there
     ]
     assert found(here) == {("one column, without marks", ("who",))}
+
+
+# ---------------------------------------------------------------- forms that no comparison reads
+
+
+def encoded(texts):
+    return pl.Series([base64.b64encode(t.encode()).decode() for t in texts])
+
+
+@pytest.mark.parametrize(
+    "make", [names, numbers, lambda g, n: [f"{t[:4]}.{k}@x.org" for k, t in enumerate(numbers(g, n))]]
+)
+def test_values_in_a_form_that_nobody_has_are_told(make):
+    rng = np.random.default_rng(12)
+    real, synthetic, holdout = (coarse(rng, N, who=make(rng, N)) for _ in range(3))
+    assert not other_form(build_case(real, synthetic, holdout), "who")
+    hashed = pl.Series([hashlib.sha256(t.encode()).hexdigest() for t in synthetic["who"]])
+    assert not other_form(build_case(real, synthetic.with_columns(who=hashed), holdout), "who")  # which is compared
+    coded = encoded(synthetic["who"])
+    assert other_form(build_case(real, synthetic.with_columns(who=coded), holdout), "who")
+    some = pl.concat([coded[:170], synthetic["who"][170:]])
+    assert not other_form(build_case(real, synthetic.with_columns(who=some), holdout), "who")
+    signs = pl.Series([f"~{k}~" for k in range(1000, 1000 + N)])
+    few = [real.with_columns(who=pl.concat([signs[:k], real["who"][k:]])) for k in (9, 10)]
+    told = [other_form(build_case(t, synthetic.with_columns(who=signs), holdout), "who") for t in few]
+    assert told == [True, False]
+
+
+def test_a_form_that_nobody_has_holds_none_found_back():
+    rng = np.random.default_rng(13)
+    real, synthetic, holdout = (coarse(rng, N, who=names(rng, N)) for _ in range(3))
+    case = build_case(real, synthetic.with_columns(who=encoded(real["who"])), holdout)
+    assert not_compared(case, Attacker()) == [NotCompared(column="who", why=OTHER_FORM)]
+    assert holding(not_compared(case, Attacker())) == {OTHER_FORM: ["who"]}
+    assert not not_compared(build_case(real, synthetic, holdout), Attacker())
+    numbered = build_case(real, synthetic.with_columns(who=pl.arange(1, N + 1, eager=True)), holdout)
+    assert not not_compared(numbered, Attacker())  # row numbers are nobody's names
+    unit = build_case(real, synthetic.with_columns(who=encoded(real["who"])), holdout, unit="who")
+    assert [c.why for c in not_compared(unit, Attacker())] == []  # whose names a synthesizer makes anew

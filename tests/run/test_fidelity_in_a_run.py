@@ -6,6 +6,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from msgspec.structs import replace
 
 import divulge
 from divulge.case.case import build_case
@@ -217,6 +218,9 @@ def pairs(ruler, verdict, n=1000, m=1000):
         (pairs(0.50, "closer than a fresh sample", m=4000), False),
         (pairs(0.40, "closer than a fresh sample", m=4000), True),
         (pairs(None, "not measured"), False),
+        (replace(pairs(0.70, "closer than a fresh sample"), measure="correlations"), True),
+        (replace(pairs(0.72, "closer than a fresh sample"), measure="correlations"), False),
+        (replace(pairs(0.10, "closer than a fresh sample"), measure="column_shapes"), False),  # margins may be drawn
     ],
 )
 def test_rows_drawn_from_the_table_are_the_limit(found, expected):

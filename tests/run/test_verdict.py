@@ -131,7 +131,7 @@ def test_counts_that_are_too_close_hold_none_found_back_and_change_no_finding():
     found = told(PRIMARY + SCREENED, too_close=True)
     assert (told(PRIMARY + SCREENED).verdict, found.verdict) == ("none found", "cannot tell")
     assert found.sentence.startswith(
-        "No excess over strangers was found, but the counts of pairs of columns are closer"
+        "No excess over strangers was found, but the counts or correlations of pairs of columns are closer"
     )
     copied = compared("copies", "exact", 0.3, "excess found")
     assert told([copied, *PRIMARY[1:]], too_close=True) == told([copied, *PRIMARY[1:]])

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from divulge.measures.result import FidelityResult
 
-__all__ = ["MEASURE", "drawn_ruler", "too_close"]
+__all__ = ["MEASURES", "drawn_ruler", "is_closer", "too_close"]
 
-MEASURE = "column_pairs"
-"""The measure that decides: margins alone are often drawn from the real ones, and its units are many."""
+MEASURES = ("column_pairs", "correlations")
+"""The measures that decide. Margins do not: synthesizers that copy nobody draw them from the real ones. Of 80 tables of
+600 people by a copula or trees with 50 people in a leaf, margins were closer than this in 29, correlations in 1."""
 
 
 def drawn_ruler(n: int, m: int) -> float:
@@ -33,7 +34,7 @@ def drawn_ruler(n: int, m: int) -> float:
 
 
 def too_close(results: Sequence[FidelityResult]) -> bool:
-    """Return whether pairs of columns are closer than a fresh sample, and than rows drawn from the real table.
+    """Return whether pairs of columns, or correlations, are closer than a fresh sample and than rows drawn anew.
 
     The second is asked for as trees and other generators learn some of the noise of the real counts without copying
     anybody: on four simulated populations their pairs were closer than a fresh sample in most tables.
@@ -49,7 +50,11 @@ def too_close(results: Sequence[FidelityResult]) -> bool:
     >>> too_close([pairs]), too_close([])
     (True, False)
     """
-    head = next((r for r in results if r.measure == MEASURE and not r.columns), None)
-    if head is None or head.ruler is None or head.verdict != "closer than a fresh sample":
+    return any(is_closer(r) for r in results if not r.columns)
+
+
+def is_closer(head: FidelityResult) -> bool:
+    """Return whether a result about all columns is closer to the real table than rows drawn from it would be."""
+    if head.measure not in MEASURES or head.ruler is None or head.verdict != "closer than a fresh sample":
         return False
     return head.ruler < drawn_ruler(head.n, head.m)

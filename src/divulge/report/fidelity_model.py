@@ -57,7 +57,10 @@ class FidelityScope(msgspec.Struct, frozen=True, kw_only=True):
     tolerance: Annotated[float, Meta(ge=0, lt=1, description="The largest difference that does not matter.")]
     too_close: Annotated[
         bool,
-        Meta(description="Whether pairs of columns are closer to the real table than rows drawn from it would be."),
+        Meta(
+            description="Whether pairs of columns, or correlations, are closer to the real table than rows drawn from "
+            "it would be."
+        ),
     ]
     not_measured: tuple[NotMeasured, ...] = ()
     not_compared: tuple[ColumnLeftOut, ...] = ()

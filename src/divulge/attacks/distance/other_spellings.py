@@ -7,10 +7,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
+from divulge.core.schema import FEW_PEOPLE
 from divulge.tables.pooled_columns import PooledColumn
 from divulge.tables.spellings import DIGEST_LENGTHS, bags_of_words, character_hashes, digests, without_marks
 
-__all__ = ["FORMS", "FORM_NOTES", "FORM_WORDS", "SyntheticSpellings", "has_spellings", "spelled_levels"]
+__all__ = ["FORMS", "FORM_NOTES", "FORM_WORDS", "SyntheticSpellings", "has_spellings", "other_form", "spelled_levels"]
 
 Bools = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
@@ -36,6 +37,8 @@ FORM_NOTES = tuple(FORMS.values())
 """Notes for the entry."""
 
 _WHOLE = 0.9  # of the values of a column, from which it counts as whole numbers; not all, as one person may differ
+_SIGNS = 2**5
+_WRITTEN_ALIKE = 0.1  # share of synthetic values in a form of people, below which a column counts as written otherwise
 _ROOM = 25  # bits of a hash that are looked up first: 32 MB
 _BLOCK = 20_000  # texts whose hashes are looked up at once
 
@@ -71,8 +74,7 @@ class SyntheticSpellings:
         self._bags = _HashSet(bags_of_words(self._plain))
         found = character_hashes(self._plain)
         self._whole, self._masked, self._deleted = (_HashSet(hashes) for hashes in found)
-        lower = texts.str.strip_chars().str.to_lowercase()
-        self._digests = set(lower.filter(lower.str.contains("^[0-9a-f]+$")).unique().to_list())
+        self._digests = set(texts.filter(_is_digest(texts)).str.strip_chars().str.to_lowercase().unique().to_list())
         self._lengths = tuple(n for n in DIGEST_LENGTHS if n in {len(d) for d in self._digests})
 
     def hits(self, texts: pl.Series) -> dict[str, Bools]:
@@ -138,16 +140,51 @@ def has_spellings(case: Case, column: str) -> bool:
     return case.schema[column].kind == "numeric" and bool((numbers == np.round(numbers)).mean() >= _WHOLE)
 
 
+def other_form(case: Case, column: str) -> bool:
+    """Return whether hardly any synthetic value of a column of texts or identifiers is written as people's values are.
+
+    A form is which of letters, digits, blanks, @ and other signs a value has; a person's form counts if ten people have
+    it. Values of a hexadecimal digest are read, and so are those that stand there in any spelling.
+    """
+    if case.schema[column].kind not in ("text", "identifier") or column == case.unit:
+        return False
+    pooled = case.pooled(column)
+    texts = _level_texts(pooled)
+    synthetic = _synthetic_texts(case, column, texts).drop_nulls()
+    synthetic = synthetic.filter(~_is_digest(synthetic))
+    people = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
+    if not len(synthetic) or people.sum() < FEW_PEOPLE * 2:
+        return False
+    known = np.bincount(_signs_of(texts), weights=people, minlength=_SIGNS) >= FEW_PEOPLE
+    return bool(known[_signs_of(synthetic)].mean() < _WRITTEN_ALIKE)
+
+
+def _signs_of(texts: pl.Series) -> NDArray[np.int64]:
+    """Return for each text a number that says which kinds of signs it has."""
+    kinds = (r"\p{L}", r"[0-9]", r"\s", "@", r"[^\p{L}\p{M}0-9\s@]")
+    out = np.zeros(len(texts), dtype=np.int64)
+    for i, kind in enumerate(kinds):
+        out += texts.str.contains(kind).to_numpy().astype(np.int64) << i
+    return out
+
+
 def _synthetic_texts(case: Case, column: str, texts: pl.Series) -> pl.Series:
-    """Return the values of the synthetic table; of a column of numbers also texts that are none, such as digests."""
-    table = case.tables[1]
-    known = texts.filter(pl.Series(case.pooled(column).counts[1][1:] > 0))
-    if case.pooled(column).family == "number" and table.frame is not None:
-        given = table.series(column)
-        if given.dtype == pl.String:
-            unread = given.filter(pl.Series(case.codes(column, binned=False)[1] == 0))
-            return pl.concat([known.alias(""), unread.drop_nulls().unique().alias("")])
-    return known
+    """Return the values of the synthetic table; of texts among numbers the digests, or all where none was read."""
+    pooled, table = case.pooled(column), case.tables[1]
+    released = texts.filter(pl.Series(pooled.counts[1][1:] > 0))
+    if pooled.family != "number" or table.frame is None:
+        return released
+    given = table.series(column)
+    if given.dtype != pl.String:
+        return released
+    unread = given.drop_nulls().unique()
+    return pl.concat([released, unread.filter(_is_digest(unread))]) if len(released) else unread
+
+
+def _is_digest(texts: pl.Series) -> pl.Series:
+    """Return which texts may be hexadecimal digests."""
+    plain = texts.str.strip_chars().str.to_lowercase()
+    return plain.str.contains("^[0-9a-f]+$") & plain.str.len_chars().is_in(list(DIGEST_LENGTHS))
 
 
 def _level_texts(pooled: PooledColumn) -> pl.Series:

@@ -74,7 +74,7 @@ def page(data: Comparison) -> str:
         "matrix": matrix(data),
         "two_rows": two_rows(data),
         "level": f"{100 * data.settings.level:g}%",
-        "limits": words.LIMITS[:6],
+        "limits": words.LIMITS[:7],
     }  # fmt: skip
     text = files("divulge.report.comparison").joinpath("comparison.html.j2").read_text(encoding="utf-8")
     return str(template().environment.from_string(text).render(context))

@@ -179,7 +179,8 @@ def _close(data: Assessment) -> Iterator[Advice]:
     """Counts that are too close to the real ones, where no attack found anything."""
     if use.is_too_close(data) and not _found(data):
         yield Advice(
-            "Find out how the counts of pairs of columns came so near to the real ones: by copied rows, or by margins "
+            "Find out how the counts or correlations of pairs of columns came so near to the real ones: by copied "
+            "rows, or by margins "
             "that were put into the synthesizer.",
             "Exact counts can give people away without any row that is like theirs.",
         )

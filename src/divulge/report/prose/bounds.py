@@ -10,6 +10,7 @@ from divulge.report.model import Bound, NotCompared
 __all__ = [
     "ALONE",
     "NO_VALUE",
+    "OTHER_FORM",
     "SAME_PEOPLE",
     "SEES_A_COPY",
     "TOO_CLOSE",
@@ -32,8 +33,8 @@ COARSE = (
 SEES_A_COPY = 0.2
 """A comparison in which less of a full copy of the real table would show is no primary: its limit would say little."""
 TOO_CLOSE = (
-    "the counts of pairs of columns are closer to the real table than rows drawn from it would be, which can give "
-    "people away, and no attack looked for that"
+    "the counts or correlations of pairs of columns are closer to the real table than rows drawn from it would be, "
+    "which can give people away, and no attack looked for that"
 )
 """Why a run without a finding cannot say "none found" where fidelity is higher than chance allows."""
 UNFAIR = "members and strangers can be told apart without the synthetic table"
@@ -116,11 +117,15 @@ NO_VALUE = "none of its values stands in both the synthetic table and a real rec
 """Why a column in which no copy could show is not compared."""
 UNLIKE = "most of its synthetic values stand in no real record"
 """Why a column in which a copy would hardly show is not compared."""
+OTHER_FORM = "its synthetic values are written in a form that hardly any person's value has"
+"""Why an identifier or a text is not compared that was put into a form which no comparison reads."""
 _HOLDING = {
     UNREAD: "{names} could not be read as the numbers or dates that {looks} like: give the form in the schema",
     ALONE: "the real table lacks {names}, which the synthetic table has, so that nothing is bounded there",
     NO_VALUE: "no value of {names} stands in both the synthetic table and a real record, so that no copy could show "
     "there: prepare the tables alike",
+    OTHER_FORM: "the synthetic values of {names} are written in a form that hardly any person's value has, and no "
+    "comparison reads it: prepare the tables alike, or leave {names} out",
     UNLIKE: "most synthetic values of {names} stand in no real record, so that a copy would hardly show there: prepare "
     "the tables alike",
 }

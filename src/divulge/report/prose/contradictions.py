@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from divulge.core.result import FOUND
 from divulge.measures.shared_extremes import copied_extremes
+from divulge.measures.too_close import MEASURES
 from divulge.report import formatting, order
 from divulge.report.model import Assessment
 from divulge.report.prose import use
@@ -121,14 +122,15 @@ def _signs_and_no_excess(data: Assessment) -> str:
 
 
 def _close_and_nothing_found(data: Assessment) -> str:
-    """Counts of pairs that are closer than another sample's, beside attacks that find nothing."""
-    closer = use.PAIRS in [r.measure for r in use.headlines(data) if r.verdict == "closer than a fresh sample"]
+    """Pairs or correlations that are closer than another sample's, beside attacks that find nothing."""
+    closer = any(r.measure in MEASURES and r.verdict == "closer than a fresh sample" for r in use.headlines(data))
     if data.verdict.verdict in FOUND or not closer or order.in_doubt(data):
         return ""
     if use.is_too_close(data):
         return (
-            "No attack sees a copy, and the counts of pairs of columns are closer to the real ones than rows drawn "
-            "from the real table would be. One of the two misses something, so that this run cannot say “none found”."
+            "No attack sees a copy, and the counts or correlations of pairs of columns are closer to the real ones "
+            "than rows drawn from the real table would be. One of the two misses something, so that this run cannot "
+            "say “none found”."
         )
     return (
         "Pairs of columns are closer to the real table than other people would be, and no leak is found: synthesizers "

@@ -10,7 +10,7 @@ from divulge.measures import catalogue as _  # noqa: F401 # enters the measures
 from divulge.measures.differing import Differing, differing, told_of
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict, digits, name_of
-from divulge.measures.too_close import drawn_ruler
+from divulge.measures.too_close import drawn_ruler, is_closer
 from divulge.report.formatting import enumerated, name, several
 from divulge.report.model import Assessment
 from divulge.report.policy_model import ChangedFidelity
@@ -67,7 +67,7 @@ def family_of(result: FidelityResult) -> str:
 
 
 def is_too_close(data: Assessment) -> bool:
-    """Return whether pairs of columns are closer to the real table than rows drawn from it would be."""
+    """Return whether pairs of columns, or correlations, are closer to the real table than rows drawn from it."""
     return data.fidelity_scope is not None and data.fidelity_scope.too_close
 
 
@@ -147,7 +147,7 @@ def told(data: Assessment, head: FidelityResult) -> str:
     differ, inside = len(worst(data, head.measure)), fresh_range(head)
     of = f"{differ:,} of {_compared(head):,} {what.lower()} {'differs' if differ == 1 else 'differ'} for certain."
     counted = f" {of}" if differ else ""
-    close = " Rows drawn from the real table itself would be farther away." if is_too_close(data) else ""
+    close = " Rows drawn from the real table itself would be farther away." if is_closer(head) else ""
     far = f"{times(head.ruler)} times as far from the real table as a new sample of people would be"
     if head.verdict == "differs" and differ and inside is not None and head.ruler <= inside[1]:
         return f"On average {what.lower()} are {far}, yet {of}{close}"

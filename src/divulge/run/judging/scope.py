@@ -7,10 +7,11 @@ from itertools import pairwise
 import numpy as np
 
 from divulge.attacks.distance.one_column import own_columns
+from divulge.attacks.distance.other_spellings import other_form
 from divulge.case.case import Case
 from divulge.case.preconditions import unlike_values
 from divulge.report.model import NotCompared
-from divulge.report.prose.bounds import ALONE, NO_VALUE, UNLIKE, UNREAD
+from divulge.report.prose.bounds import ALONE, NO_VALUE, OTHER_FORM, UNLIKE, UNREAD
 from divulge.run.planning.options import Attacker
 
 __all__ = ["not_compared"]
@@ -31,6 +32,8 @@ def not_compared(case: Case, attacker: Attacker) -> list[NotCompared]:
         if unlike.get(c.name) == 1
         else UNLIKE
         if c.name in unlike and (unlike[c.name] >= _UNKNOWN or c.name in named)
+        else OTHER_FORM
+        if c.name in compared and not _numbers_rows(case, c.name) and other_form(case, c.name)
         else ""
         if c.name in compared
         else _why_not(case, c.name)

@@ -69,7 +69,7 @@ class Scope:
     person: str = ""
     """A finding about one person, in words."""
     too_close: bool = False
-    """Whether pairs of columns are closer to the real table than rows drawn from it would be."""
+    """Whether pairs of columns, or correlations, are closer to the real table than rows drawn from it would be."""
 
 
 def overall(
