@@ -10,8 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 from amount import tries
-from divulge.run.options import Attacker
-from divulge.run.scope import not_compared
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +19,8 @@ from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 from divulge.report.model import NotCompared
 from divulge.report.prose.bounds import OTHER_FORM, holding
+from divulge.run.judging.scope import not_compared
+from divulge.run.planning.options import Attacker
 
 N = 200
 FIRST = ["Zoë", "Jürgen", "Änne", "Łukasz", "Søren", "José", "Mía", "Noël"]
