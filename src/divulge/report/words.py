@@ -78,9 +78,10 @@ LIMITS = (
     "The verdict “none found” bounds the primary comparisons and no other. A screened comparison could have found an "
     "excess; where it did not, the risk may still be as large as its own upper limit.",
     "Comparisons of whole rows leave out identifiers, the unit and ignored columns; distances leave out free text as "
-    "well. A column of texts, or one in which hardly anybody shares a value, is compared on its own: by equal values "
-    "and by eight equal words in a row, so that reworded texts do not show. An ignored column of shared values, and a "
-    "column that the holdout lacks, is compared with no stranger.",
+    "well. A column of texts, or one in which hardly anybody shares a value, is compared on its own: by equal values, "
+    "and texts also by eight equal words in a row and by words that one person alone has, so that texts reworded "
+    "without these do not show. An ignored column of shared values, and a column that the holdout lacks, is compared "
+    "with no stranger.",
     "A verdict is about the average over the people attacked, except where the sentence names one person whose record "
     "is repeated. Single people can be exposed where the average shows nothing: the custodian's edition counts the "
     "members whose whole record stands in the synthetic table, and lists those who stand out, without an interval.",

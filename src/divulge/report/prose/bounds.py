@@ -9,6 +9,7 @@ from divulge.report.model import Bound, NotCompared
 
 __all__ = [
     "ALONE",
+    "BY_RUNS",
     "NO_VALUE",
     "SAME_PEOPLE",
     "SEES_A_COPY",
@@ -116,11 +117,14 @@ NO_VALUE = "none of its values stands in both the synthetic table and a real rec
 """Why a column in which no copy could show is not compared."""
 UNLIKE = "most of its synthetic values stand in no real record"
 """Why a column in which a copy would hardly show is not compared."""
+BY_RUNS = "the words of its texts were not compared, only whole texts and runs of words"
+"""Why a column of texts is not cleared."""
 _HOLDING = {
     UNREAD: "{names} could not be read as the numbers or dates that {looks} like: give the form in the schema",
     ALONE: "the real table lacks {names}, which the synthetic table has, so that nothing is bounded there",
     NO_VALUE: "no value of {names} stands in both the synthetic table and a real record, so that no copy could show "
     "there: prepare the tables alike",
+    BY_RUNS: "the words of texts were not compared in {names}, so that nothing is said of who is named there",
     UNLIKE: "most synthetic values of {names} stand in no real record, so that a copy would hardly show there: prepare "
     "the tables alike",
 }
