@@ -1,6 +1,7 @@
 """Who is named in the texts: words of one person alone against plain Python, and the leaks that nothing else sees."""
 
 import unicodedata
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
@@ -130,7 +131,8 @@ def test_a_text_in_another_order_is_found_by_all_its_words():
     turned = pl.Series([" ".join(reversed(text.split())) for text in tables[0]["note"][:12]])
     synthetic = tables[1].with_columns(note=pl.concat([turned, tables[1]["note"][12:]]))
     results = divulge.copies(tables[0], synthetic, holdout=tables[2], variants=["one column", "own words"])
-    assert {r.variant for r in results if r.verdict == "excess found"} == {"one column, own all words"}
+    assert not any("shared words" in r.variant for r in results if r.verdict == "excess found")
+    assert only(results, "one column, own all words").verdict == "excess found"
     assert only(results, "one column, own all words").real.hits == 12
 
 
@@ -229,20 +231,26 @@ def hit_forms(real, synthetic, holdout):
         for item, _ in items(text):
             owners.setdefault(item, set()).add(i)
     released = {item for text in synthetic for item, _ in items(text)}
+    theirs = {text for text in [*real, *holdout] if text is not None}
+    times = Counter(word for text in theirs for word, forms in items(text) if isinstance(word, str))
+    factor = len({text for text in synthetic if text is not None}) / max(1, len(theirs)) ** 2
     out = {}
     for side, texts in enumerate((real, holdout)):
         for text in texts:
             mine = {f: False for _, forms in items(text) for f in forms}
             for item, forms in items(text):
+                own = len(owners[item]) == 1 and item in released
                 for form in forms:
-                    mine[form] |= len(owners[item]) == 1 and item in released
+                    mine[form] |= own
+                    if form.startswith("pair") and own and times[item[0]] * times[item[1]] * factor <= 0.01:
+                        mine[f"rare {form}"] = True
             for form, hit in mine.items():
                 out.setdefault(form, [0, 0])[side] += hit
     return out
 
 
 @settings(max_examples=tries(300, 12), deadline=None, derandomize=True, database=None, phases=[Phase.generate])
-@given(st.lists(TEXT, min_size=3, max_size=8), st.lists(TEXT, min_size=1, max_size=4), st.lists(TEXT, min_size=3, max_size=8))  # fmt: skip
+@given(st.lists(TEXT, min_size=3, max_size=12), st.lists(TEXT, min_size=1, max_size=3), st.lists(TEXT, min_size=3, max_size=12))  # fmt: skip
 def test_every_form_counts_as_plain_python_does(real, synthetic, holdout):
     tables = [pl.DataFrame({"note": pl.Series(t, dtype=pl.String), "x": range(len(t))}) for t in (real, synthetic, holdout)]  # fmt: skip
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from divulge.attacks.distance.own_words import BAG, NOTES, OTHER_COLUMNS, OWN_FORMS, RECURRING, own_words
+from divulge.attacks.distance.own_words import BAG, NOTES, OTHER_COLUMNS, OWN_FORMS, RECURRING, UNEXPECTED, own_words
 from divulge.attacks.distance.text_columns import text_columns
 from divulge.attacks.entry import Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
@@ -42,7 +42,8 @@ def _without_texts(case: Case, targets: Sequence[str]) -> bool:
             "own = a word, or two in a row, that one person of real and holdout has alone\n"
             "hit = an own word of a form stands in a synthetic text\n"
             "forms: mail address, date, number, code (letters and digits), name (capital),\n"
-            "    word, pair of words, pair of names,\n"
+            "    word, pair of words, pair of names, rare pair of words, rare pair of names (a pair\n"
+            f"    that {UNEXPECTED} synthetic texts or fewer would have if words were independent),\n"
             f"    all words (a text of {RUN} words or more that has those of a synthetic text)\n"
             "p_T, p_C = share of members, of strangers, who are hit\n"
             "risk = (p_T - p_C) / (1 - p_C), form by form\n"
@@ -59,7 +60,7 @@ def _without_texts(case: Case, targets: Sequence[str]) -> bool:
         silent=(
             "Meaning is not compared: a paraphrase without the person's own words does not show.",
             "A word that two people share, as a popular surname, identifies nobody and is not tested.",
-            "Names are told by capitals: in text without capitals, or with capitals for all nouns, they are words.",
+            "Names are told by capitals: in text without, or with them for all nouns, by rare pairs of words alone.",
             "Which word recurs is a value of the data, and is not shown.",
         ),
     ),
@@ -78,9 +79,9 @@ def named_in_texts(case: Case, *, columns: Sequence[str] | None = None) -> tuple
     """Return how many members and strangers have a word of their own in a synthetic text, form by form.
 
     A word is a person's own if nobody else of real and holdout together has it. Forms are mail addresses, dates,
-    numbers, codes, names (a capital at the beginning), other words, pairs of words, pairs of names, and all words of a
-    text in any order. Forms that no text has are left out. "other columns": whether the synthetic rows with an own word
-    agree with the person in the other columns too.
+    numbers, codes, names (a capital at the beginning), other words, pairs of words, pairs of names, those of these
+    pairs that chance would hardly make, and all words of a text in any order. Forms that no text has are left out.
+    "other columns": whether the synthetic rows with an own word agree with the person in the other columns too.
 
     Limits, p-values and verdicts of all forms and columns hold together (max-T).
 

@@ -32,7 +32,10 @@ Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
 
 PAIR, NAMES, BAG, OTHER_COLUMNS = "pair of words", "pair of names", "all words", "other columns"
-OWN_FORMS = (*FORMS, PAIR, NAMES)
+RARE, RARE_NAMES = "rare pair of words", "rare pair of names"
+OWN_FORMS = (*FORMS, PAIR, NAMES, RARE, RARE_NAMES)
+UNEXPECTED = 0.01
+"""Synthetic texts in which a rare pair is expected at most, by how many texts of people have each of its words."""
 RECURRING = "different words that recur"
 _NAME = FORMS.index("name")
 _TELLING = 0.5
@@ -83,7 +86,7 @@ def _of_column(case: Case, column: str, words: Words) -> Iterator[Result]:
     pointing = []
     for form, there, taken, own in _forms(words, person, released):
         if not (person[taken.text[there]] > -2).any():
-            continue
+            continue  # nobody's text has this form, or no rare pair recurs
         mine = own[there[own]]
         hit = np.zeros(len(person))
         hit[taken.text[mine]] = 1.0
@@ -92,7 +95,7 @@ def _of_column(case: Case, column: str, words: Words) -> Iterator[Result]:
         if 0 < _share_hit(result) <= _TELLING:
             pointing.append((_share_hit(result), taken, mine))
     bags, long = _bags(words, len(person))
-    if len(long):
+    if (person[long] > -2).any():
         hit = np.zeros(len(person))
         mine = own_recurring(bags, long, person, released)
         hit[long[mine]] = 1.0
@@ -112,6 +115,20 @@ def _forms(words: Words, person: Ints, released: Bools) -> Iterator[tuple[str, B
     own = own_recurring(both, of_pairs.text, person, released)
     yield PAIR, np.ones(len(both), dtype=np.bool_), of_pairs, own
     yield NAMES, named, of_pairs, own
+    rare = np.zeros(len(both), dtype=np.bool_)
+    rare[own] = _expected(words, first[own], person, released) <= UNEXPECTED
+    yield RARE, rare, of_pairs, own
+    yield RARE_NAMES, rare & named, of_pairs, own
+
+
+def _expected(words: Words, first: Places, person: Ints, released: Bools) -> Floats:
+    """Return in how many synthetic texts pairs of words, at these places, are expected if words were independent."""
+    known = np.sort(words.hashes[person[words.text] > -2])
+    one, other = (
+        np.searchsorted(known, words.hashes[place], side="right") - np.searchsorted(known, words.hashes[place])
+        for place in (first, first + 1)
+    )
+    return one * other * (np.count_nonzero(released) / np.count_nonzero(person > -2) ** 2)
 
 
 def _bags(words: Words, n: int) -> tuple[Hashes, Ints]:
