@@ -103,6 +103,16 @@ def part_of_text(t: Tables, rng: np.random.Generator) -> Tables:
     return replace(t, synthetic=t.synthetic.with_columns(note=pl.Series(notes)))
 
 
+def named_in_text(t: Tables, rng: np.random.Generator) -> Tables:
+    """A member's number, in a text of its own."""
+    numbers = [rng.integers(10**6, 10**9, x.height) for x in (t.real, t.synthetic, t.holdout)]
+    some, places = chosen(t.real, rng), chosen(t.synthetic, rng)
+    n = min(len(some), len(places))
+    numbers[1][places[:n]] = numbers[0][some[:n]]
+    told = [[f"{text} patient {k}" for text, k in zip(texts(len(own), rng), own, strict=True)] for own in numbers]
+    return t.each(lambda x, i: x.with_columns(note=pl.Series(told[i])))
+
+
 def _with_emails(t: Tables, rng: np.random.Generator, change: Callable[[str], str] = str) -> Tables:
     t = t.each(lambda x, i: x.with_columns(email=pl.Series(emails(x.height, i))))
     new = t.synthetic["email"].to_list()
@@ -215,6 +225,7 @@ PLANTS: dict[str, tuple[str, Plant]] = {
     "keys and target": ("four columns and a secret of a twentieth", keys_and_target),
     "text": ("A1 free texts of a twentieth, in other rows", text),
     "part of text": ("A1 ten words of a text", part_of_text),
+    "named": ("A11 a number of a twentieth, in fresh texts", named_in_text),
     "identifier": ("identifiers of a twentieth", identifier),
     "ignored": ("A2 the same, the column ignored", identifier_ignored),
     "unit": ("A2 the same, the column named as unit", identifier_as_unit),
@@ -237,6 +248,7 @@ PARTS: dict[str, Callable[[str, str], bool]] = {
     "part of a row": lambda attack, variant: variant.startswith("near on"),
     "all but one": lambda attack, variant: variant == "all but one",
     "one column": lambda attack, variant: variant.startswith("one column"),
+    "words of texts": lambda attack, variant: attack == "named_in_texts",
     "linked": lambda attack, variant: variant in ("linked", "row order"),
     "hole": lambda attack, variant: variant == "hole",
     "other distances": lambda attack, variant: attack in DISTANCES and variant != "hole",

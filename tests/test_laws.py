@@ -163,9 +163,19 @@ def people(rng, n, homes=None):
         "rooms": rng.integers(1, 5, n).tolist(),
         "income": (np.round(rng.gamma(2, 9, n)) + 0.3).tolist(),
         "illness": [ILLS[i] for i in ill],
+        "note": notes(rng.spawn(1)[0], n),  # a generator of its own: the other columns stay as they were
     }
     frame = pl.DataFrame(table, schema_overrides={"town": pl.String})
     return frame if homes else frame.drop("home")
+
+
+def notes(rng, n):
+    """Texts with a name, a date and a number, which nobody else may have."""
+    saw, weeks, day = rng.integers(0, 4000, n), rng.integers(1, 9, n), rng.integers(1, 29, n)
+    return [
+        f"Dr {TOWNS[s % 3]} Mac{s} saw the {JOBS[s % 4]}, who sleeps badly since {w} weeks, on {d}.3.2021, file {s % 977}"
+        for s, w, d in zip(saw.tolist(), weeks.tolist(), day.tolist(), strict=True)
+    ]
 
 
 def draw(seed, sizes, copied, with_units=False, with_holdout=True):

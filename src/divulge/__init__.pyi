@@ -17,6 +17,7 @@ from .attacks.distance.dcr_baseline import dcr_baseline as dcr_baseline
 from .attacks.distance.epsilon_identifiability import epsilon_identifiability as epsilon_identifiability
 from .attacks.distance.hitting_rate import hitting_rate as hitting_rate
 from .attacks.distance.identical_match_share import identical_match_share as identical_match_share
+from .attacks.distance.named_in_texts import named_in_texts as named_in_texts
 from .attacks.distance.nnaa import nnaa as nnaa
 from .attacks.distance.nndr import nndr as nndr
 from .attacks.identity.delta_presence import delta_presence as delta_presence

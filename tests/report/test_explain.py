@@ -103,7 +103,10 @@ def tables():
 
     def one():
         age = rng.normal(50, 10, 60).round(2)
-        return pl.DataFrame({"age": age, "sex": rng.choice(["f", "m"], 60), "ill": (age > 50).astype(str)})
+        note = [f"the nurse saw patient {number}, who sleeps badly" for number in rng.integers(1000, 9999, 60)]
+        return pl.DataFrame(
+            {"age": age, "sex": rng.choice(["f", "m"], 60), "ill": (age > 50).astype(str), "note": note}
+        )
 
     return one(), one(), one()
 

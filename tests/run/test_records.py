@@ -18,7 +18,7 @@ from divulge.run.judging.records import _highest_cap, per_record
 
 ALWAYS = [
     "row", "copied", "named", "repeated", "replicated_unique", "n_disclosed", "disclosed", "highest_cap", "highest_cap_target",
-    "singled_out", "linked", "n_inferred",
+    "own_words", "singled_out", "linked", "n_inferred",
 ]  # fmt: skip
 OF_EXPOSURE = [
     "exposure", "exposure_rank", "distance_to_synthetic", "distance_to_person", "hit_score", "p_value", "flagged",

@@ -3,6 +3,7 @@
 # isort: skip_file
 
 from divulge.attacks.distance import copies
+from divulge.attacks.distance import named_in_texts
 from divulge.attacks.distance import dcr
 from divulge.attacks.distance import nndr
 from divulge.attacks.distance import identical_match_share
@@ -60,6 +61,7 @@ __all__ = [
     "linkability",
     "membership",
     "modal_guess",
+    "named_in_texts",
     "nnaa",
     "nndr",
     "rapid",

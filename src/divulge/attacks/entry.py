@@ -89,8 +89,8 @@ class Plan:
     why: str = ""
     """Why no run makes the attack."""
     reasons: Reasons = field(default_factory=dict)
-    """Why a run does not make an attack on chosen targets in which none is chosen, given the case and the targets of
-    the run: the first reason that holds. One of them holds."""
+    """Why a run does not make an attack, given the case and the targets of the run: the first reason that holds. Where
+    an attack on chosen targets chooses none, one of them holds."""
     counted: Settings | None = None
     """Settings that leave of the attack what follows from counts alone, where an engine counts the tables of a run;
     None where nothing is left."""
@@ -102,16 +102,22 @@ class Plan:
 
 
 def per_table(
-    *,
+    *calls: Settings,
     columns: int = 1,
     in_memory: bool = True,
     strangers: bool = False,
     counted: Settings | None = None,
     by_parts: Literal["no", "yes"] = "no",
+    reasons: Reasons | None = None,
 ) -> Plan:
-    """Return the plan of an attack on whole rows: one call, if at least `columns` columns can be attacked."""
-    plan = Plan("table", columns=columns, in_memory=in_memory, strangers=strangers, counted=counted)
-    return replace(plan, by_parts=by_parts)
+    """Return the plan of an attack on whole rows: if at least `columns` columns can be attacked.
+
+    `calls` are the settings of each call; without any there is one call without settings. None is made where one of the
+    `reasons` holds, see `Plan.reasons`.
+    """
+    fixed = calls or ({},)
+    plan = Plan("table", lambda case, target: fixed, columns, strangers, in_memory, counted=counted)
+    return replace(plan, by_parts=by_parts, reasons=reasons or {})
 
 
 def per_target(
@@ -303,6 +309,9 @@ class Attack:
     over synthetic rows, or that compare a person with all others, ask everybody."""
     most: int | None = None
     """Members, and as many strangers, that a run asks at most, drawn at random; a limit on the time. None asks all."""
+    held: Callable[[Sequence[Result]], list[Result]] | None = None
+    """Takes the results of a call or of a run, once judged, and holds those of this attack back that would say too much
+    by themselves."""
     alone: tuple[str, ...] = ()
     """Variants that are a family of their own: their results have a corrected p-value and no comparison, and are no
     part of the family of the attack's other results. Over the families of a run they are corrected like the others."""

@@ -74,6 +74,7 @@ def attack(
     notes: Sequence[str] = (),
     sampled: bool = False,
     most: int | None = None,
+    held: Callable[[Sequence[Result]], list[Result]] | None = None,
     alone: Sequence[str] = (),
 ) -> Callable[[Run], Any]:
     """Enter a function into the catalogue and return the public function that builds the case for it.
@@ -88,7 +89,7 @@ def attack(
         entry = Attack(
             function.__name__, family, question, needs, reference, words, function, plan, weight, primary,
             summary, expect, record, counts, hit, values, coarse, context, compared, tuple(notes), sampled,
-            most, tuple(alone),
+            most, held, tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry
@@ -164,7 +165,8 @@ def made_alone(
         return in_doubt([replace(found, notes=(*found.notes, *notes))], doubted)[0]
     # the comparisons of one call are one family; `assess` corrects over all calls of an attack
     noted = [replace(r, notes=(*r.notes, *(() if i else notes))) for i, r in enumerate(found)]
-    return tuple(in_doubt(correct(case, noted), doubted))
+    judged = in_doubt(correct(case, noted), doubted)
+    return tuple(judged if entry.held is None else entry.held(judged))
 
 
 def _gather(case: Case, entry: Attack, settings: Mapping[str, Any], engine: str) -> None:

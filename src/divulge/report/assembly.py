@@ -159,5 +159,6 @@ def _records_summary(
         exposed=len(exposed),
         exposed_share=len(exposed) / len(records),
         exposed_share_strangers=jsonable(strangers),
+        named_in_texts=int(records["named_in_texts"].sum()) if "named_in_texts" in records.columns else None,
         **_recognised(records),
     )

@@ -420,6 +420,8 @@ def flags(records: Records | None) -> str:
     )
     if records.recognised:
         text += f" {records.recognised:,} are flagged as recognised members, by the mean rank of the membership scores."
+    if records.named_in_texts:
+        text += f" {records.named_in_texts:,} are flagged as named in synthetic texts, by words that only they have."
     least = records.smallest_flaggable
     if least is not None and least > records.n:
         return f"{text} This holdout is too small to flag anybody."

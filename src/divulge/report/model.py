@@ -270,9 +270,9 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
     exposed_share_strangers: float | None
     recognised: Annotated[int | None, Meta(description="Records that `membership` flags, at a rate of 10%.")] = None
     recognised_not_near: Annotated[
-        int | None,
-        Meta(description="Of these, records that margins or the classifier rank highest and `exposure` does not flag."),
+        int | None, Meta(description="Of these, records that margins or the classifier rank highest, not distances.")
     ] = None
+    named_in_texts: Annotated[int | None, Meta(description="Records that own words flag, at a rate of 10%.")] = None
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):

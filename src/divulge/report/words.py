@@ -79,8 +79,9 @@ LIMITS = (
     "excess; where it did not, the risk may still be as large as its own upper limit.",
     "Comparisons of whole rows leave out identifiers, the unit and ignored columns; distances leave out free text as "
     "well. A column of texts, or one in which hardly anybody shares a value, is compared on its own: by equal values, "
-    "in other spellings, and by eight equal words in a row, so that reworded texts do not show. An ignored column of "
-    "shared values, and a column that the holdout lacks, is compared with no stranger.",
+    "in other spellings, and texts also by eight equal words in a row and by words that one person alone has, so that "
+    "texts reworded without these do not show. An ignored column of shared values, and a column that the holdout "
+    "lacks, is compared with no stranger.",
     "No tool can list all that a table may hold: values computed from a person's values, ciphers, and what a text "
     "means, as in other words or another language. Nothing here compares these, and nothing here bounds them.",
     "A verdict is about the average over the people attacked, except where the sentence names one person whose record "

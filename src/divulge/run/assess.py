@@ -41,7 +41,7 @@ from divulge.run.forecasting.memory_check import TOO_LARGE, fitting, memory_told
 from divulge.run.forecasting.run_time import size_in_words, time_left_of
 from divulge.run.judging.records import exposed_strangers, per_record
 from divulge.run.judging.scope import not_compared
-from divulge.run.judging.verdict import Scope, adjust_across_families, downgrade_if_hole, n_families, overall
+from divulge.run.judging.verdict import Scope, adjust_across_families, downgraded, n_families, overall
 from divulge.run.making.checkpoints import Interrupted
 from divulge.run.making.positive_control import KINDS, check_share
 from divulge.run.making.positive_control import positive_control as controlled
@@ -370,7 +370,7 @@ class _Assessing:
     def _overall(self, case: Case, plan: Plan, failing: Sequence[str], found: RunResult) -> Overall:
         options = self.options
         close = found.fidelity.too_close
-        scope = self._scope(case, plan, failing, found.left_out, found.facts, too_close=close)
+        scope = self._scope(case, plan, failing, found.left_out, found.facts, found.results, too_close=close)
         return overall(found.results, case.has_holdout, options.level, options.acceptable, scope)
 
     def _case(self, real: Any, synthetic: Any, holdout: Any, watch: Watch) -> Case:
@@ -431,7 +431,7 @@ class _Assessing:
 
     def _scope(
         self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[dict[str, Any]], facts: Facts | None,
-        *, too_close: bool = False,
+        results: Sequence[Result], *, too_close: bool = False,
     ) -> Scope:  # fmt: skip
         return Scope(
             failing=failing,
@@ -439,7 +439,7 @@ class _Assessing:
             planned=[*plan.attacks, *plan.uncounted],
             attacker=self.attacker,
             n_members=case.n_rows("real"),
-            not_compared=not_compared(case, self.attacker),
+            not_compared=not_compared(case, self.attacker, results),
             whole_record=case.whole_record,
             without_strangers=case.without_strangers,
             person=repeated_in_words(facts) if facts is not None and facts.repeated.found else "",
@@ -458,7 +458,7 @@ class _Assessing:
         options, people = self.options, people_of_run(case, self.options.sample)
         whole = people.summarised(results)
         made = people.corrected(whole, options.acceptable, n_families(whole))
-        return in_doubt(downgrade_if_hole(adjust_across_families(made, options.level)), failing)
+        return in_doubt(downgraded(adjust_across_families(made, options.level)), failing)
 
     def _controlled(
         self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str], run: RunOutcome, results: list[Result]
@@ -479,7 +479,7 @@ class _Assessing:
             found = self._judged(
                 planted, run_all(planted, without_models(plan.tasks), runner.untimed(next(runs))).results, failing
             )
-            scope = self._scope(planted, plan, failing, (), None)
+            scope = self._scope(planted, plan, failing, (), None, found)
             return found, overall(found, case.has_holdout, self.options.level, self.options.acceptable, scope).verdict
 
         before = runner.clock.seconds

@@ -1,4 +1,4 @@
-"""A result from one 0/1 outcome for each person."""
+"""A result from one outcome for each record."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from divulge.core.result import Individual, Result
 from divulge.stats import Outcomes, compare
 
 Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 
-def by_record(case: Case, plain: Result, members: Bools, strangers: Bools | None) -> Result:
-    """Return the result with 0/1 outcomes of people, and with members compared with strangers."""
+def by_record(case: Case, plain: Result, members: Bools | Floats, strangers: Bools | Floats | None) -> Result:
+    """Return the result with the outcomes of people, 0 to 1 or nan, and with members compared with strangers."""
     scores = members.astype(float)
     real = Outcomes(scores, cluster=case.units("real"))
     if strangers is None:

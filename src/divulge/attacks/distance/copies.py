@@ -23,11 +23,16 @@ from divulge.attacks.distance.linked import LINKED, LINKED_NOTES, ROW_ORDER, lin
 from divulge.attacks.distance.one_column import (
     ONE_COLUMN,
     ONE_COLUMN_NOTES,
+    OWN_WORDS,
     SHARED_WORDS,
+    beside_words,
     one_column,
     without_strangers,
 )
 from divulge.attacks.distance.other_spellings import FORM_WORDS
+from divulge.attacks.distance.own_words import BAG, OTHER_COLUMNS, OWN_FORMS, RECURRING, own_words
+from divulge.attacks.distance.own_words import NOTES as WORDS_NOTES
+from divulge.attacks.distance.text_columns import text_columns
 from divulge.attacks.entry import Primary, Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
@@ -43,7 +48,10 @@ __all__ = ["copies"]
 QUANTILE = 0.01
 """The radius is this quantile of the strangers' distances to their nearest real record: by chance so many of them are
 that near. False findings of the choice are calibrated in `tests/calibration/test_copying_calibration.py`."""
-_VARIANTS = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, LINKED, ROW_ORDER)
+_WORDS = "own words"
+_IN_A_RUN = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, LINKED, ROW_ORDER)
+"""Variants of a run, in which words of texts have an attack of their own."""
+_VARIANTS = (*_IN_A_RUN, _WORDS)
 _EVERYBODY = 0.75  # sets on which a larger share of people is matched hardly tell people apart; start value
 
 
@@ -66,6 +74,7 @@ _COPIES_WORDS = Words(
         "stand in a synthetic text\n"
         "one column, FORM: the same in another spelling alone: without marks (accents, capitals,\n"
         "punctuation); words in any order; another character; a character more or less; digest\n"
+        "one column, own ...: as in named_in_texts\n"
         "another column: p = share whose value stands in a synthetic column that the real table lacks\n"
         "(another column, FORM: in another spelling)\n"
         "near: p = share of people who have a synthetic row within the radius\n"
@@ -103,8 +112,9 @@ _COPIES_WORDS = Words(
     needs="nothing; a holdout says how many matches chance gives",
     reference="Donner and Zou 2012 (MOVER) for the interval of the residual; Westfall and Young 1993 (max-T).",
     words=_COPIES_WORDS,
-    plan=per_table(columns=0, in_memory=False, counted={"variants": ("exact",)}),
-    weight=7,
+    plan=per_table({"variants": _IN_A_RUN}, columns=0, in_memory=False, counted={"variants": ("exact",)}),
+    weight=8,
+    held=beside_words,
     primary=Primary("copies", lambda variant: variant in ("exact", "near")),
     record=Record("copied", "any", lambda variant: variant == "exact"),
     hit={
@@ -113,6 +123,8 @@ _COPIES_WORDS = Words(
         ALL_BUT_ONE: "a copy with at most one column changed (weighted) of",
         ONE_COLUMN: "the value of",
         SHARED_WORDS: "eight words in a row of",
+        **{f"{OWN_WORDS}{form}": f"a {form} of the text of" for form in OWN_FORMS},
+        f"{OWN_WORDS}{BAG}": "all words, in any order, of the text of",
         ANOTHER_COLUMN: "in another column, the value of",
         **{f"{ONE_COLUMN}, {form}": f"{how}, the value of" for form, how in FORM_WORDS.items()},
         **{f"{ANOTHER_COLUMN}, {form}": f"in another column, {how}, the value of" for form, how in FORM_WORDS.items()},
@@ -125,6 +137,7 @@ _COPIES_WORDS = Words(
         "of these in the synthetic table": Withheld(),
         SHOWN: Withheld(),
         SMALLEST: Withheld(),
+        RECURRING: Withheld(),
         "share of real rows that equal another real row": Withheld(),
         "share of synthetic rows that equal a real row": Withheld(),
     },
@@ -147,7 +160,7 @@ _COPIES_WORDS = Words(
         "near copies were not searched: no column enters a distance",
         *(
             re.sub(r"\d[\d,]*", "#", n)
-            for n in (*ALL_BUT_ONE_NOTES, *ONE_COLUMN_NOTES, *ANOTHER_COLUMN_NOTES, *LINKED_NOTES)
+            for n in (*WORDS_NOTES, *ALL_BUT_ONE_NOTES, *ONE_COLUMN_NOTES, *ANOTHER_COLUMN_NOTES, *LINKED_NOTES)
         ),
     ),
 )
@@ -177,9 +190,10 @@ def copies(
     texts and identifiers in other spellings (without accents, capitals and punctuation; with words in any order; but
     for one other character; but for one character more or less; as a hexadecimal digest), each without the hits of the
     forms before it. Row numbers get no verdict. Columns that the holdout lacks have a rate only. "one column, shared
-    words": the person's text shares eight words in a row, which nobody else has, with a synthetic text. "another
-    column": the value stands in a synthetic column that the real
-    table lacks, as where a name was renamed or split over two columns; with the same forms.
+    words": the person's text shares eight words in a row, which nobody else has, with a synthetic text. "one column,
+    own ...": `named_in_texts`, form by form; a run makes that attack in its place. "another column": the value stands
+    in a synthetic column that the real table lacks, as where a name was renamed or split over two columns; with the
+    same forms.
 
     "linked": rows with the same value in such a column agree in the other columns more than rows a few places apart.
     "row order": the same for rows in the same place; where the tables differ in length, rows that stand once in each
@@ -193,8 +207,8 @@ def copies(
     columns
         Compare only these columns, for exact and near copies and no others; None takes all that are left.
     variants
-        Which of "exact", "near", "subsets", "all but one", "one column", "linked" and "row order" to run. All but
-        "exact" and "one column" need every row in memory.
+        Which of "exact", "near", "subsets", "all but one", "one column", "linked", "row order" and "own words" to
+        run. All but "exact" and "one column" need every row in memory.
     radius
         Greatest distance, a mean over columns in [0, 1], at which a synthetic row is near. None takes, for each set of
         columns, the 1% quantile of the distances from holdout records to their nearest real record; without a holdout,
@@ -249,6 +263,9 @@ def _with_others(case: Case, compared: Sequence[str], variants: Sequence[str], f
         alone, left = without_strangers(case)
         elsewhere, why = another_column(case)
         others, untested = [*others, *one_column(case), *alone, *elsewhere], [*untested, *left, why]
+    if _WORDS in variants and case.in_memory:
+        forms = (r for r in own_words(case, text_columns(case)) if r.variant != OTHER_COLUMNS)
+        others += [replace(r, attack="copies", variant=OWN_WORDS + r.variant) for r in forms]
     if LINKED in variants:
         rows, left = linked(case)
         others, untested = [*others, *rows], [*untested, *left]

@@ -9,11 +9,11 @@ import polars as pl
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import GRID, judge, rate_of, survival
+from divulge.attacks.checks import GRID, hold_back, judge, rate_of, survival
 from divulge.attacks.distance.other_spellings import FORM_NOTES, FORMS, has_spellings, spelled_levels
 from divulge.case.case import Case
 from divulge.case.column_facts import facts_of
-from divulge.core.result import Individual, Result
+from divulge.core.result import Individual, Result, is_compared
 from divulge.core.schema import Facts, infer
 from divulge.kernels.word_runs import RUN, own_runs
 from divulge.stats import Outcomes, compare
@@ -21,15 +21,21 @@ from divulge.tables.pooled_columns import PooledColumn, pool
 from divulge.tables.texts import folded, words
 
 __all__ = [
+    "BY_RUNS_ALONE",
+    "MOST_WORDS",
     "ONE_COLUMN",
     "ONE_COLUMN_NOTES",
     "OWN",
+    "OWN_WORDS",
     "PEOPLE",
     "SHARED_WORDS",
+    "WORDS_OF_TEXTS",
+    "beside_words",
     "folded_codes",
     "is_row_number",
     "one_column",
     "own_columns",
+    "person_of_codes",
     "units_of_people",
     "without_strangers",
 ]
@@ -40,10 +46,15 @@ Ints = NDArray[np.int64]
 
 ONE_COLUMN = "one column"
 SHARED_WORDS = "one column, shared words"
+OWN_WORDS = "one column, own "
+"""What the variants of `copies` begin with that compare words; the form of the words follows."""
+WORDS_OF_TEXTS = "named_in_texts"
+"""The attack that compares words in a run."""
 OWN = 0.9
 """Part of the people who have a value of their own, from which a column is compared by itself: the issue's choice."""
 PEOPLE = 20  # of fewer people nearly all differ in any number, which says nothing
-_WORDS = 60_000_000  # words of all distinct texts up to which runs are compared: about 4 GB, half a minute
+MOST_WORDS = 60_000_000
+"""Words of all distinct texts up to which they are compared: about 4 GB, a minute."""
 
 _VALUES = (
     "a person's value stands in the synthetic table, exactly; texts are compared folded: Unicode NFKC, no capitals, "
@@ -51,11 +62,13 @@ _VALUES = (
 )
 _ROW_NUMBERS = "whole numbers with hardly a gap: row numbers recur in every table, so no verdict is given"
 _UNITS = "each unit counts once"
+BY_RUNS_ALONE = "texts were compared as a whole and by runs of words alone; named_in_texts compares their words"
+"""Why nothing is cleared of a text whose words were not compared."""
 _RUNS = (
     f"a run of {RUN} words that only one person of real and holdout together has stands in a synthetic text; "
     f"texts of fewer words are left out"
 )
-_MANY_WORDS = f"shared runs of words were not compared: more than {_WORDS:,} words"
+_MANY_WORDS = f"shared runs of words were not compared: more than {MOST_WORDS:,} words"
 
 
 ONE_COLUMN_NOTES = (
@@ -179,13 +192,13 @@ def one_column(case: Case) -> list[Result]:
 def _runs_of(case: Case, column: str, texts: pl.Series) -> Floats | None:
     """Return for each code whether a run of words of its own is in a synthetic text; None where they are too many."""
     hashes, start = words(texts)
-    if len(hashes) > _WORDS:
+    if len(hashes) > MOST_WORDS:
         return None
-    found = own_runs(hashes, start, _person_of(case, column)[1:], case.pooled(column).counts[1][1:] > 0)
+    found = own_runs(hashes, start, person_of_codes(case, column)[1:], case.pooled(column).counts[1][1:] > 0)
     return np.concatenate([[np.nan], found])
 
 
-def _person_of(case: Case, column: str) -> Ints:
+def person_of_codes(case: Case, column: str) -> Ints:
     """Return the number of the person who has each code; -1 where several have it, -2 where nobody has."""
     counts = np.sum([case.pooled(column).counts[i] for i in case.encoded.people], axis=0)
     if case.unit is None:
@@ -246,6 +259,15 @@ def _counted(pooled: PooledColumn, codes: Ints) -> dict[str, float | None]:
         "different real values": float(theirs.sum()),
         "of these in the synthetic table": float((theirs & released).sum()),
     }
+
+
+def beside_words(results: Sequence[Result]) -> list[Result]:
+    """Return the results; nothing is cleared of texts whose words were compared by no result, only whole or by runs."""
+    texts = {r.keys for r in results if r.variant == SHARED_WORDS or _MANY_WORDS in r.notes}
+    words = [r for r in results if r.attack == WORDS_OF_TEXTS or r.variant.startswith(OWN_WORDS)]
+    alone = texts.difference(r.keys for r in words if is_compared(r))
+    held = [r.variant.startswith(ONE_COLUMN) and r.keys in alone and r.verdict == "none found" for r in results]
+    return [hold_back(r, BY_RUNS_ALONE) if back else r for r, back in zip(results, held, strict=True)]
 
 
 # ---------------------------------------------------------------- columns that the holdout lacks

@@ -407,6 +407,7 @@ def _measures(data: Assessment) -> list[ResultRecord]:
 
 def _uniqueness(data: Assessment) -> dict[str, Any]:
     results = data.results
+    copying = {name for name, about in data.attacks.items() if about.family == "copying"}
     classes = [r for r in results if r.attack == "k_anonymity"]
     drawn = [r for r in classes if r.curves.get("class size") and r.curves.get("real")]
     drawn.sort(key=lambda r: -(r.context.get("real records alone on their key") or 0.0))
@@ -418,7 +419,7 @@ def _uniqueness(data: Assessment) -> dict[str, Any]:
         "diversity": [_with_shares(r, 1.0) for r in results if r.attack == "l_diversity"],
         "closeness": [r for r in results if r.attack == "t_closeness"],
         "presence": [r for r in results if r.attack == "delta_presence"],
-        "copies": [r for r in results if r.attack == "copies" and not order.on_part(r)],
+        "copies": [r for r in results if r.attack in copying and not order.on_part(r)],
         "searched": next((n for r in results for n in r.notes if n.startswith("copies of part of a row")), ""),
         "parts": parts[: html_figures.PARTS],
         "more_parts": html_figures.cut(parts[html_figures.PARTS :], _FOLDED),

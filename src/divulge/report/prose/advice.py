@@ -64,7 +64,7 @@ def carriers(data: Assessment) -> list[str]:
     """
     times: dict[str, int] = {}
     for r in _found(data):
-        if r.attack == "copies":
+        if r.attack in data.attacks and data.attacks[r.attack].family == "copying":
             for c in r.keys:
                 times[c] = times.get(c, 0) + 1
     place = {c.name: i for i, c in enumerate(data.schema)}

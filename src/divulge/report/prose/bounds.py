@@ -9,6 +9,7 @@ from divulge.report.model import Bound, NotCompared
 
 __all__ = [
     "ALONE",
+    "BY_RUNS",
     "NO_VALUE",
     "OTHER_FORM",
     "SAME_PEOPLE",
@@ -119,6 +120,8 @@ UNLIKE = "most of its synthetic values stand in no real record"
 """Why a column in which a copy would hardly show is not compared."""
 OTHER_FORM = "its synthetic values are written in a form that hardly any person's value has"
 """Why an identifier or a text is not compared that was put into a form which no comparison reads."""
+BY_RUNS = "the words of its texts were not compared, only whole texts and runs of words"
+"""Why a column of texts is not cleared."""
 _HOLDING = {
     UNREAD: "{names} could not be read as the numbers or dates that {looks} like: give the form in the schema",
     ALONE: "the real table lacks {names}, which the synthetic table has, so that nothing is bounded there",
@@ -126,6 +129,7 @@ _HOLDING = {
     "there: prepare the tables alike",
     OTHER_FORM: "the synthetic values of {names} are written in a form that hardly any person's value has, and no "
     "comparison reads it: prepare the tables alike, or leave {names} out",
+    BY_RUNS: "the words of texts were not compared in {names}, so that nothing is said of who is named there",
     UNLIKE: "most synthetic values of {names} stand in no real record, so that a copy would hardly show there: prepare "
     "the tables alike",
 }

@@ -38,7 +38,7 @@ _KINDS = ("carries copies", "guessed from all others", "read off the keys", "alo
 def _kind(r: ResultRecord, data: Assessment) -> str | None:
     """Return the head of the map under which a comparison stands, None where it is about no single column."""
     family = data.attacks[r.attack].family if r.attack in data.attacks else ""
-    if r.attack == "copies":
+    if family == "copying":
         return _KINDS[0] if r.keys else None
     if r.target is not None:
         return _KINDS[2] if r.keys else _KINDS[1]

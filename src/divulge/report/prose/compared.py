@@ -97,12 +97,21 @@ def _value(r: ResultRecord) -> str:
     return f"have their {quoted(r.keys)} in the synthetic table{f', {form}' if form else ''}"
 
 
+def _own_words(form: str, r: ResultRecord) -> str:
+    """Return who is hit by a form of words: "have a name that only they have in a synthetic text of “note”"."""
+    if form == "other columns":
+        return f"have their other columns in the row that has a word of their {quoted(r.keys)}"
+    what = "all words of their text" if form == "all words" else f"a {form} that only they have"
+    return f"have {what} in a synthetic text of {quoted(r.keys)}"
+
+
 _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("exact", lambda r: "stand in the synthetic table word for word"),
     ("columns", lambda r: f"stand in the synthetic table word for word, {_columns(r)}"),
     ("near on", lambda r: f"have a near copy there, {_columns(r)}"),
     ("near", lambda r: "have a near copy in the synthetic table"),
     ("all but one", lambda r: "stand there word for word, or with one column changed"),
+    ("one column, own ", lambda r: _own_words(r.variant.removeprefix("one column, own "), r)),
     ("one column, shared words", lambda r: f"have eight words in a row of their {quoted(r.keys)} in it"),
     ("one column", _value),
     ("another column", lambda r: f"{_value(r)}, in another column"),
@@ -113,6 +122,8 @@ def seen(r: ResultRecord) -> str:
     """Return what happens to the people who are hit, as the end of "of 300 people, 12 ..."."""
     if r.attack == "copies":
         return next((say(r) for start, say in _COPIES if r.variant.startswith(start)), "are copied")
+    if r.attack == "named_in_texts":
+        return _own_words(r.variant, r)
     if r.attack == "linkability":
         k = r.settings.get("k")
         among = f", among {k} candidates" if isinstance(k, int) and k > 1 else ""

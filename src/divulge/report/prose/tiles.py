@@ -67,8 +67,8 @@ class Asked:
 
 
 def _copying(data: Assessment) -> tuple[str, ...]:
-    near = [a for a, about in data.attacks.items() if about.family == "distance"]
-    return ("copies", *near)
+    near = [a for a, about in data.attacks.items() if about.family in ("copying", "distance")]
+    return tuple(dict.fromkeys(("copies", *near)))
 
 
 def _guessing(data: Assessment) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ def _tile(q: Asked, data: Assessment) -> Tile:
         told += f" {_NO_PROTECTION}"
     if state in ("none found", "cannot tell"):
         state, told = _open(q, data, state, told)
-    if q.id == "copies" and r.attack != "copies":
+    if q.id == "copies" and data.attacks[r.attack].family != "copying":
         question = "Do rows lie nearer to people, or further away, than chance allows?"
     if q.id == "copies" and state not in FOUND and (person := repeated_person(data)):
         state, told = "excess found", f"{person} {told}"

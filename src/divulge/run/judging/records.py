@@ -18,6 +18,7 @@ from divulge.case.case import Case
 from divulge.case.distances import distances_of
 from divulge.core.result import Result
 from divulge.measures.people_facts import PeopleFacts
+from divulge.run.judging.named_people import named_people
 from divulge.run.planning.people import People
 
 __all__ = ["exposed_strangers", "per_record"]
@@ -57,6 +58,9 @@ def per_record(
     Columns from the results of `membership`: `membership` (the mean rank of its scores, 1 most like a member),
     `membership_p_value` (share of strangers who score at least as high), `recognised` (flagged at a false discovery
     rate of 10%) and `recognised_by` (of the scores in the mean rank the one that ranks the record highest).
+
+    From the results of `named_in_texts`: `own_words` (forms of words of the person's own that recur in synthetic texts,
+    which happens by chance to strangers too) and `named_in_texts` (flagged at a false discovery rate of 10%).
 
     Where a sample of people was asked, `asked` says who, and what only they were asked is null for the others.
 
@@ -106,6 +110,12 @@ def per_record(
         frame = pl.concat([frame, _recognised_columns(found_out)], how="horizontal")
         told.append(_recognised_reasons(found_out, frame))
         order = [*order[:2], "recognised", *order[2:]]
+    in_texts = named_people(results, case.units("real"), case.units("holdout"))
+    if in_texts is not None:
+        frame = frame.with_columns(named_in_texts=pl.Series(in_texts.flagged))
+        text = [f"a synthetic text has the person's own {by} (flagged at FDR {FDR:g})" for by in in_texts.by]
+        told.append(pl.select(pl.when(pl.Series(in_texts.flagged)).then(pl.Series(text))).to_series())
+        order = [*order[:2], "named_in_texts", *order[2:]]
     told.append(_sets_reason("alone on ", [(r.keys, _hit(n, r, "real")) for r in _uniques(results)], n))
     told.append(frame.select(pl.when(pl.col("n_disclosed") > 0).then(pl.col("disclosed") + " disclosed")).to_series())
     frame = _only_of_asked(frame.with_columns(reasons=_joined(told)), people)

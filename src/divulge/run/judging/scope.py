@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from divulge.attacks.distance.one_column import own_columns
+from divulge.attacks.distance.one_column import WORDS_OF_TEXTS, own_columns
 from divulge.attacks.distance.other_spellings import other_form
+from divulge.attacks.distance.text_columns import text_columns
 from divulge.case.case import Case
 from divulge.case.preconditions import unlike_values
+from divulge.core.result import Result, is_compared
 from divulge.report.model import NotCompared
-from divulge.report.prose.bounds import ALONE, NO_VALUE, OTHER_FORM, UNLIKE, UNREAD
+from divulge.report.prose.bounds import ALONE, BY_RUNS, NO_VALUE, OTHER_FORM, UNLIKE, UNREAD
 from divulge.run.planning.options import Attacker
 
 __all__ = ["not_compared"]
@@ -21,8 +24,10 @@ _UNKNOWN = 0.1
 """Share of real rows whose value the synthetic table lacks, from which mostly new values hold "none found" back."""
 
 
-def not_compared(case: Case, attacker: Attacker) -> list[NotCompared]:
-    """Return the columns that no comparison with strangers looks at, and why."""
+def not_compared(case: Case, attacker: Attacker, results: Sequence[Result]) -> list[NotCompared]:
+    """Return the columns that no comparison with strangers looks at, or not at all of their texts, and why."""
+    worded = {r.keys[0] for r in results if r.attack == WORDS_OF_TEXTS and is_compared(r)}
+    by_runs = set(text_columns(case)).difference(worded)
     compared = own_columns(case) if case.in_memory else ()  # by themselves, whatever their role
     unlike, named = unlike_values(case), {*(attacker.keys or ()), *(attacker.targets or ())}
     why = {
@@ -34,6 +39,8 @@ def not_compared(case: Case, attacker: Attacker) -> list[NotCompared]:
         if c.name in unlike and (unlike[c.name] >= _UNKNOWN or c.name in named)
         else OTHER_FORM
         if c.name in compared and not _numbers_rows(case, c.name) and other_form(case, c.name)
+        else BY_RUNS
+        if c.name in by_runs and c.name in compared
         else ""
         if c.name in compared
         else _why_not(case, c.name)

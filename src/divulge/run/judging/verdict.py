@@ -44,7 +44,7 @@ from divulge.run.planning.options import Attacker
 from divulge.run.planning.primaries import bounds_of, untested
 from divulge.stats import holm
 
-__all__ = ["Scope", "adjust_across_families", "downgrade_if_hole", "n_families", "overall"]
+__all__ = ["Scope", "adjust_across_families", "downgrade_if_hole", "downgraded", "n_families", "overall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +254,14 @@ def downgrade_if_hole(results: Sequence[Result]) -> list[Result]:
     why = "rows near to members are missing (dcr, hole), so that what a copy would show was removed with them"
     near = [CATALOGUE[r.attack].family in ("copying", "distance") and r.verdict == "none found" for r in results]
     return [hold_back(r, why) if held else r for r, held in zip(results, near, strict=True)]
+
+
+def downgraded(results: Sequence[Result]) -> list[Result]:
+    """Return the results; those that would say too much beside the others of a run cannot say "none found"."""
+    out = downgrade_if_hole(results)
+    for hold in (entry.held for entry in CATALOGUE.values() if entry.held is not None):
+        out = hold(out)
+    return out
 
 
 def _bound(result: Result, which: str) -> float:

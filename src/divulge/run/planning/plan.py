@@ -12,6 +12,7 @@ from typing import Any
 from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import highest_level
 from divulge.attacks.entry import Attack
+from divulge.attacks.entry import Plan as EntryPlan
 from divulge.attacks.inference.inference import UNTAUGHT, WAYS
 from divulge.attacks.key_sets import Disclosing, KeySet, ranked_key_sets
 from divulge.case.case import Case
@@ -265,7 +266,8 @@ def _tasks(
     case: Case, columns: _Columns, attacker: Attacker, options: RunOptions, key_sets: Sequence[KeySet]
 ) -> Iterator[Task]:
     """Yield the tasks: on whole rows, on targets with all else known, on pairs of keys and target, on keys alone."""
-    yield from (Task(a.name, {}) for a in _planned(case, columns, "table"))
+    for entry in _planned(case, columns, "table"):
+        yield from (Task(entry.name, dict(call)) for call in entry.plan.calls(case, ""))
     for entry in _planned(case, columns, "target"):
         offered = {
             "subgroups": tuple(attacker.subgroups),
@@ -314,6 +316,7 @@ def _fits(case: Case, entry: Attack, columns: _Columns) -> bool:
     enough = plan.per == "pair" or len(columns.usable) >= plan.columns
     wanted = bool(columns.wanted) or plan.per not in ("target", "pair")
     fits = enough and wanted and (case.has_holdout or not plan.strangers)
+    fits = fits and not (plan.per == "table" and _reason(case, plan, columns))
     return fits and (plan.per != "target" or bool(plan.chosen(case, columns.inferred)))
 
 
@@ -328,6 +331,11 @@ def _why_not(case: Case, entry: Attack, columns: _Columns) -> str:
         return _NO_TARGET
     if len(columns.usable) < plan.columns:
         return _ONE_COLUMN
-    if plan.per == "target":
-        return next(reason for reason, holds in plan.reasons.items() if holds(case, columns.inferred))
+    if plan.per in ("target", "table"):
+        return _reason(case, plan, columns)
     return _NO_KEYS if plan.searched == "no" else _NO_KEY_SET
+
+
+def _reason(case: Case, plan: EntryPlan, columns: _Columns) -> str:
+    """Return the first reason of an entry's plan that holds; "" where none does."""
+    return next((reason for reason, holds in plan.reasons.items() if holds(case, columns.inferred)), "")
