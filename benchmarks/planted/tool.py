@@ -37,6 +37,7 @@ class Tool:
         self.versions: dict[str, str] = {}
         self.process: subprocess.Popen[bytes] | None = None
         self.ids = itertools.count()
+        self.folder = tempfile.TemporaryDirectory()  # where the tool may write as it likes
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 # as long as the tool
 
     def ask(self, tables: Tables, seed: int) -> dict[str, Any]:
@@ -56,6 +57,7 @@ class Tool:
         """Stop the process and what it started, for good."""
         self.stop()
         self.log.close()
+        self.folder.cleanup()
 
     def stop(self) -> None:
         """Stop the process and what it started; the next question starts it anew."""
@@ -77,6 +79,7 @@ class Tool:
             stdout=subprocess.PIPE,
             stderr=self.log,
             env=self.variables,
+            cwd=self.folder.name,
             start_new_session=True,
         )
         told = self._answer(None, START_LIMIT)

@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import random
+import re
 import resource
 import sys
 import time
@@ -34,7 +35,7 @@ def load(path):
 def versions(packages):
     told = {"python": ".".join(map(str, sys.version_info[:3]))}
     for package in packages:
-        name = package.split("==")[0].split("[")[0]
+        name = re.split(r"[=<>\[]", package)[0]
         try:
             told[name] = version(name)
         except PackageNotFoundError:

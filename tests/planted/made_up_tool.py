@@ -12,6 +12,8 @@ MEASURES = {"copies": "copied rows", "keys": "a measure without words"}
 
 def assess(real, synthetic, holdout, world):
     print("what a tool prints is no answer")
+    with open("left behind", "w") as file:  # tools write where they stand
+        file.write("nothing")
     if "wait" in world["ignore"]:
         time.sleep(60)
     if "end" in world["ignore"]:

@@ -36,6 +36,7 @@ def test_a_worker_answers_many_worlds_in_one_process(tool, tables):
     assert said[0]["measures"]["copies"]["people"] == list(tables.planted)
     assert tool.versions["pytest"] == pytest.__version__
     assert tool.versions["no-such-package"] == "not installed"
+    assert (Path(tool.folder.name) / "left behind").exists() and not Path("left behind").exists()
     assert said[0]["cpu"] >= 0 and said[0]["memory"] > 10
 
 
