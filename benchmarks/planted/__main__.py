@@ -1,7 +1,7 @@
 """Which evaluator finds which planted disclosure, at which dose, and how often is there an alarm without one.
 
     python benchmarks/planted --tools divulge,anonymeter --worlds "verbatim;texts" --results DIR --cache DIR
-    python benchmarks/planted --short --results DIR            14 worlds at a dose of 10%, and null worlds; five seeds
+    python benchmarks/planted --short --results DIR            13 worlds at a dose of 10%, and null worlds; five seeds
     python benchmarks/planted --list                           worlds and tools
     python benchmarks/planted --results DIR --page docs/planted.md     the page and its figures from the results
 
@@ -40,17 +40,26 @@ def listing() -> None:
 def budget(names: list[str], worlds: list[world.World], options: argparse.Namespace, kept: runs.Runs) -> float:
     """Print what the call may cost, tool by tool, and return the CPU minutes."""
     total = 0.0
-    grounds = {(options.base or w.bases[0], w.ground) for w in worlds}
     for name in names:
         measured = kept.seconds(name)[-20:]
-        each = sum(measured) / len(measured) if measured else worker.load(environments.adapters()[name]).SECONDS
-        n = len(grounds) * options.nulls + len(worlds) * (options.seeds if options.short else ASKS)
+        usual = worker.load(environments.adapters()[name]).SECONDS
+        each = sum(measured) / len(measured) if measured else usual
+        mine = asked_worlds(worlds, usual, options)
+        grounds = {(options.base or w.bases[0], w.ground) for w in mine}
+        n = len(grounds) * options.nulls + len(mine) * (options.seeds if options.short else ASKS)
         there = sum(1 for k in kept.rows if k[0] == name)
         minutes = max(0, n - there) * each / 60
         total += minutes
         print(f"{name:28} about {n} runs of {each:.1f} CPU s, {there} kept: {minutes:.0f} CPU minutes", flush=True)
     print(f"in all {total:.0f} CPU minutes", flush=True)
     return total
+
+
+def asked_worlds(worlds: list[world.World], seconds: float, options: argparse.Namespace) -> list[world.World]:
+    """Return the worlds that a tool is asked: in the usual short form a slow one gets those of the plain base."""
+    if not options.short or options.worlds or seconds <= runs.SHORT_SECONDS:
+        return worlds
+    return [w for w in worlds if not w.ground and w.bases[0] == "visits"]
 
 
 def main() -> None:
@@ -96,7 +105,8 @@ def main() -> None:
         command, variables = environments.command_of(adapters[name], adapter, options.cache)
         asked = tool.Tool(command, variables, seconds=options.seconds, memory=options.memory)
         bench = runs.Bench(name, asked, kept, tables, options.nulls, options.seeds)
-        for number, w in enumerate(worlds, 1):
+        mine = asked_worlds(worlds, adapter.SECONDS, options)
+        for number, w in enumerate(mine, 1):
             if options.minutes and time.monotonic() - began > 60 * options.minutes:
                 break
             base = options.base or w.bases[0]
@@ -107,7 +117,7 @@ def main() -> None:
                 said = ": " + "; ".join(line(*t) for t in bench.all_thresholds(w, base))
             failed = sum("error" in r for r in kept.of(name, base, w.name))
             failed_words = f", {failed} runs failed" if failed else ""
-            print(f"{name}: {number} of {len(worlds)}, {w.name} in {base}{failed_words}{said}", flush=True)
+            print(f"{name}: {number} of {len(mine)}, {w.name} in {base}{failed_words}{said}", flush=True)
         asked.close()
     print(f"results: {kept.to_parquet()}")
     return None

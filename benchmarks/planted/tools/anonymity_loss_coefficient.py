@@ -12,7 +12,7 @@ import tempfile
 NAME = "anonymity-loss-coefficient"
 PACKAGES = ["anonymity_loss_coefficient==1.0.32", "pandas<3"]  # 1.0.32 fails with pandas 3, which it does not exclude
 FRAME = "pandas"
-SECONDS = 30.0
+SECONDS = 8.0
 MEASURES = {"keys": "ALC of the secret, the keys known", "all": "ALC of the secret, all other columns known"}
 AT_RISK = 0.5
 

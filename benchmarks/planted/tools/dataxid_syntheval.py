@@ -11,7 +11,7 @@ several rows is compared row by row.
 NAME = "dataxid-syntheval"
 PACKAGES = ["dataxid-syntheval==0.3.0"]
 FRAME = "polars"
-SECONDS = 4.0
+SECONDS = 1.2
 MEASURES = {"dcr_share": "DCR share", "ims": "identical matches", "nndr": "NNDR ratio"}
 WORDS = {"dcr_share": ("suggests", "indicates"), "ims": ("replicate",), "nndr": ("closer to training",)}
 

@@ -13,7 +13,7 @@ NAME = "metis-val"
 PACKAGES = ["metis-val==1.1.0", "pyarrow"]
 PYTHON = "3.12"
 FRAME = "pandas"
-SECONDS = 20.0
+SECONDS = 2.5
 MEASURES = {
     "dcr": "DCR",
     "nnaa": "NNAA",

@@ -14,7 +14,7 @@ from pathlib import Path
 NAME = "mostlyai-qa"
 PACKAGES = ["mostlyai-qa==1.10.11", "pyarrow"]
 FRAME = "pandas"
-SECONDS = 40.0
+SECONDS = 16.0
 MEASURES = {"dcr_share": "DCR share", "ims": "identical matches", "nndr": "NNDR ratio"}
 
 

@@ -11,7 +11,7 @@ SDV's metadata would take out. They are asked here about the columns that a user
 NAME = "sdmetrics"
 PACKAGES = ["sdmetrics==0.32.0", "pyarrow"]
 FRAME = "pandas"
-SECONDS = 6.0
+SECONDS = 2.4
 MEASURES = {
     "DCROverfittingProtection": "DCROverfittingProtection",
     "DCRBaselineProtection": "DCRBaselineProtection",

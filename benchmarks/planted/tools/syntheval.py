@@ -11,7 +11,7 @@ several tables beside each other, and SynthEval ranks; a column of identifiers i
 NAME = "syntheval"
 PACKAGES = ["syntheval==1.7.3", "pyarrow"]
 FRAME = "pandas"
-SECONDS = 8.0
+SECONDS = 1.5
 MEASURES = {
     "eps_risk": "epsilon identifiability, loss against the holdout",
     "nndr": "NNDR, loss against the holdout",
