@@ -78,6 +78,7 @@ def main() -> None:
     parser.add_argument("--memory", type=int, default=8000, help="limit of a tool, MiB")
     parser.add_argument("--minutes", type=float, default=0, help="stop before the next world after so many minutes")
     parser.add_argument("--budget", action="store_true", help="say what it would cost, and stop")
+    parser.add_argument("--documented", action="store_true", help="only try the examples of the tools' documentation")
     parser.add_argument("--list", action="store_true", help="list worlds and tools")
     parser.add_argument("--page", type=Path, help="write the page and its figures from the results, and run nothing")
     options = parser.parse_args()
@@ -96,7 +97,8 @@ def main() -> None:
     if unknown:
         raise SystemExit(f"no tool {', '.join(unknown)}; there are: {', '.join(adapters)}")
     worlds = runs.chosen_worlds(options.worlds or ("short" if options.short else "all"), options.base)
-    budget(names, worlds, options, kept)
+    if not options.documented:
+        budget(names, worlds, options, kept)
     if options.budget:
         return None
     tables, began = environments.base_tables(options.cache), time.monotonic()
@@ -105,6 +107,13 @@ def main() -> None:
         command, variables = environments.command_of(adapters[name], adapter, options.cache)
         asked = tool.Tool(command, variables, seconds=options.seconds, memory=options.memory)
         bench = runs.Bench(name, asked, kept, tables, options.nulls, options.seeds)
+        if options.documented:
+            said = asked.documented()
+            print(f"{name}: {said}", flush=True)
+            if "examples" in said:
+                kept.keep_documented(name, said)
+            asked.close()
+            continue
         mine = asked_worlds(worlds, adapter.SECONDS, options)
         for number, w in enumerate(mine, 1):
             if options.minutes and time.monotonic() - began > 60 * options.minutes:

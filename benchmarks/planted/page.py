@@ -179,12 +179,34 @@ def costs(numbers: Numbers) -> str:
         planted = {k[2] for k in numbers.by if k[0] == tool and k[2] in WORLDS}
         seeds = [len({r["seed"] for r in rows if r["dose"] == FIRST_DOSE}) for k, rows in numbers.by.items()
                  if k[0] == tool and k[2] in planted]  # fmt: skip
+        own = numbers.runs.documented().get(tool, {})
+        examples = f"{own['right']} of {own['examples']}" if own.get("examples") else "none" if own else ""
         versions = ", ".join(f"{k} {v}" for k, v in numbers.versions(tool).items())
         told = f"{min(seeds)} to {max(seeds)}" if seeds and min(seeds) < max(seeds) else f"{max(seeds, default=0)}"
         rows.append(
-            [tool, versions, f"{len(planted)} of {len(WORLDS)}", told, f"{n}", f"{failed}", f"{cpu:.1f}", f"{memory}"]
+            [
+                tool,
+                versions,
+                f"{len(planted)} of {len(WORLDS)}",
+                told,
+                f"{n}",
+                f"{failed}",
+                examples,
+                f"{cpu:.1f}",
+                f"{memory}",
+            ]
         )
-    heads = ["tool", "versions", "worlds", "seeds at a tenth", "runs", "failed", "CPU s (median)", "memory, MiB"]
+    heads = [
+        "tool",
+        "versions",
+        "worlds",
+        "seeds at a tenth",
+        "runs",
+        "failed",
+        "own examples",
+        "CPU s (median)",
+        "memory, MiB",
+    ]
     return table(heads, rows)
 
 

@@ -44,6 +44,15 @@ class Runs:
     def file(self) -> Path:
         return self.folder / "runs.jsonl"
 
+    def documented(self) -> dict[str, dict[str, int]]:
+        """Return for each tool how many examples of its documentation were tried, and how many were right."""
+        file = self.folder / "documented.json"
+        return json.loads(file.read_text()) if file.exists() else {}
+
+    def keep_documented(self, tool: str, said: dict[str, Any]) -> None:
+        kept = self.documented() | {tool: {k: said[k] for k in ("right", "examples")}}
+        (self.folder / "documented.json").write_text(json.dumps(kept, indent=1) + "\n")
+
     @staticmethod
     def key(row: dict[str, Any]) -> Key:
         return row["tool"], row["base"], row["world"], row["dose"], row["seed"]

@@ -53,6 +53,11 @@ class Tool:
             question = {"id": next(self.ids), "folder": folder, "seed": seed, **told}
             return self._answer(json.dumps(question), self.seconds)
 
+    def documented(self) -> dict[str, Any]:
+        """Return how many examples of the tool's own documentation were tried, and how many were right."""
+        failure = self._start() if self.process is None else None
+        return failure or self._answer(json.dumps({"id": next(self.ids), "documented": True}), self.seconds)
+
     def close(self) -> None:
         """Stop the process and what it started, for good."""
         self.stop()

@@ -4,9 +4,12 @@
 
 First it writes `{"ready": true, "versions": {...}}`. A request names a folder with real.parquet, synthetic.parquet and
 holdout.parquet, the seed, and what a user would tell a tool: keys, secret, unit, ignored columns. The answer holds the
-measures of the adapter, CPU time and peak memory, or an error. What a tool prints goes to the standard error.
+measures of the adapter, CPU time and peak memory, or an error. `{"documented": true}` asks for the examples of the
+tool's own documentation. What a tool prints goes to the standard error.
 """
 
+import doctest
+import importlib
 import importlib.util
 import json
 import os
@@ -87,6 +90,12 @@ def answer(adapter, world):
     return told
 
 
+def documented(adapter):
+    """Return how many examples of the tool's own documentation give what they say, of those that its package ships."""
+    said = [doctest.testmod(importlib.import_module(module)) for module in getattr(adapter, "DOCUMENTED", [])]
+    return {"right": sum(r.attempted - r.failed for r in said), "examples": sum(r.attempted for r in said)}
+
+
 def main():
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a tool prints must not look like an answer
@@ -94,7 +103,8 @@ def main():
     print(json.dumps({"ready": True, "versions": versions(adapter.PACKAGES)}), file=replies, flush=True)
     for line in sys.stdin:
         world = json.loads(line)
-        print(json.dumps({"id": world["id"], **answer(adapter, world)}), file=replies, flush=True)
+        told = documented(adapter) if world.get("documented") else answer(adapter, world)
+        print(json.dumps({"id": world["id"], **told}), file=replies, flush=True)
 
 
 if __name__ == "__main__":

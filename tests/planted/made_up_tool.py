@@ -7,6 +7,7 @@ NAME = "made up"
 PACKAGES = ["pytest", "no-such-package"]
 FRAME = "polars"
 SECONDS = 0.1
+DOCUMENTED = ["made_up_documentation"]
 MEASURES = {"copies": "copied rows", "keys": "a measure without words"}
 
 

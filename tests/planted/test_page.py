@@ -70,6 +70,8 @@ def test_a_cell_has_the_smallest_dose_of_each_rule(numbers):
 
 
 def test_the_page_says_first_where_another_tool_is_better(runs, numbers, tmp_path):
+    runs.keep_documented("other", {"right": 4, "examples": 5, "id": 0})
+    runs.keep_documented("quiet", {"right": 0, "examples": 0})
     page.write(runs, tmp_path / "docs" / "planted.md")
     text = (tmp_path / "docs" / "planted.md").read_text()
     first = text.index("## Where another tool is better")
@@ -81,6 +83,8 @@ def test_the_page_says_first_where_another_tool_is_better(runs, numbers, tmp_pat
     assert "| divulge | 2 of 40 (1 to 17%) | visits, as it is | 1 of 20 (1 to 24%) |" in text
     assert "| other | 2 of 40 (1 to 17%) | visits, as it is |" in text  # one measure of two
     assert "| divulge | 150 of 500 | 150 of 200 |" in text
+    assert "| other | python 3.11 | 2 of 42 | 5 | 50 | 0 | 4 of 5 | 2.0 | 300 |" in text
+    assert "| quiet | python 3.11 | 2 of 42 | 1 to 5 | 46 | 1 | none | 2.0 | 300 |" in text
     assert "| quiet | has no words for an alarm |  |  |" in text
     assert "hole; one person repeated; holdout seen" in text
     assert "nan" not in text and "None" not in text and "{" not in text

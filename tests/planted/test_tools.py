@@ -40,6 +40,16 @@ def test_a_worker_answers_many_worlds_in_one_process(tool, tables):
     assert said[0]["cpu"] >= 0 and said[0]["memory"] > 10
 
 
+def test_the_examples_of_a_tools_documentation_are_tried(tool, tmp_path):
+    (tmp_path / "made_up_documentation.py").write_text(">>> 1 + 1\n2\n\n>>> 1 + 1\n3\n".join(['"""\n', '"""\n']))
+    tool.variables["PYTHONPATH"] = str(tmp_path)
+    said = tool.documented()
+    assert (said["right"], said["examples"]) == (1, 2)
+    runs = Runs(tmp_path)
+    runs.keep_documented("made up", said)
+    assert Runs(tmp_path).documented() == {"made up": {"right": 1, "examples": 2}}
+
+
 def test_a_measure_that_fails_leaves_the_others(tool, tables):
     said = tool.ask(tables, 99)["measures"]
     assert said["keys"] == {"error": "ValueError: no keys"}
@@ -122,6 +132,8 @@ def test_each_adapter_names_its_packages_and_measures():
         assert adapter.PACKAGES and adapter.MEASURES and adapter.FRAME in ("polars", "pandas")
         assert "would object" in adapter.__doc__ or "object to" in adapter.__doc__
         assert adapter.SECONDS > 0
+    said = worker.documented(worker.load(environments.adapters()["divulge"]))
+    assert said["examples"] == said["right"] > 3
 
 
 @pytest.mark.slow

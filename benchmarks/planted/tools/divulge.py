@@ -14,6 +14,7 @@ NAME = "divulge"
 PACKAGES = ["divulge", "polars"]
 FRAME = "polars"
 SECONDS = 2.4
+DOCUMENTED = [f"divulge.attacks.{m}" for m in ("identity.singling_out", "identity.linkability", "attribution.cap")]
 MEASURES = {"verdict": "verdict of the run"}
 
 

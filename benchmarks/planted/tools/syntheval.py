@@ -12,6 +12,10 @@ NAME = "syntheval"
 PACKAGES = ["syntheval==1.7.3", "pyarrow"]
 FRAME = "pandas"
 SECONDS = 1.5
+DOCUMENTED = [
+    f"syntheval.metrics.privacy.metric_{name}"
+    for name in ("epsilon_identifiability", "nn_distance_ratio", "distance_closest_record", "hitting_rate", "AttrDis")
+]
 MEASURES = {
     "eps_risk": "epsilon identifiability, loss against the holdout",
     "nndr": "NNDR, loss against the holdout",
