@@ -23,7 +23,8 @@ from planted.worlds import WORLDS
 
 USUAL_CACHE = Path.home() / ".cache" / "divulge-planted"
 ASKS = 55
-"""Runs that a world takes at the usual seeds, when no measure needs others than its neighbour."""
+FEW_ASKS = 30
+"""Runs that a world takes at the usual and at few seeds, where all measures need the same doses."""
 
 
 def listing() -> None:
@@ -46,7 +47,8 @@ def budget(names: list[str], worlds: list[world.World], options: argparse.Namesp
         each = sum(measured) / len(measured) if measured else usual
         mine = asked_worlds(worlds, usual, options)
         grounds = {(options.base or w.bases[0], w.ground) for w in mine}
-        n = len(grounds) * options.nulls + len(mine) * (options.seeds if options.short else ASKS)
+        asks = options.seeds if options.short else FEW_ASKS if runs.is_slow(usual) else ASKS
+        n = len(grounds) * options.nulls + len(mine) * asks
         there = sum(1 for k in kept.rows if k[0] == name)
         minutes = max(0, n - there) * each / 60
         total += minutes
@@ -57,7 +59,7 @@ def budget(names: list[str], worlds: list[world.World], options: argparse.Namesp
 
 def asked_worlds(worlds: list[world.World], seconds: float, options: argparse.Namespace) -> list[world.World]:
     """Return the worlds that a tool is asked: in the usual short form a slow one gets those of the plain base."""
-    if not options.short or options.worlds or seconds <= runs.SHORT_SECONDS:
+    if not options.short or options.worlds or not runs.is_slow(seconds):
         return worlds
     return [w for w in worlds if not w.ground and w.bases[0] == "visits"]
 
@@ -106,7 +108,8 @@ def main() -> None:
         adapter = worker.load(adapters[name])
         command, variables = environments.command_of(adapters[name], adapter, options.cache)
         asked = tool.Tool(command, variables, seconds=options.seconds, memory=options.memory)
-        bench = runs.Bench(name, asked, kept, tables, options.nulls, options.seeds)
+        seeds = min(options.seeds, world.FEW_SEEDS) if runs.is_slow(adapter.SECONDS) else options.seeds
+        bench = runs.Bench(name, asked, kept, tables, options.nulls, seeds)
         if options.documented:
             said = asked.documented()
             print(f"{name}: {said}", flush=True)

@@ -16,7 +16,7 @@ from .tool import Tool
 from .world import FEW_SEEDS, FIRST_DOSE, NULLS, SEEDS, WORLDS, World, make
 
 SLOW = 60.0
-"""CPU seconds of one run from which a tool gets few seeds."""
+"""CPU seconds that a tool may take for all seeds of a world at one dose; one that takes more gets few seeds."""
 NULL_SEED = 1000
 """Null worlds have other seeds than planted ones."""
 RULES = ("own", "5%")
@@ -99,8 +99,11 @@ SHORT = (
     "whole histories",
 )
 """Worlds of the short form: five grounds, so that the null worlds are few."""
-SHORT_SECONDS = 5.0
-"""CPU seconds of one run above which a tool gets only the worlds of the plain base in the short form."""
+
+
+def is_slow(seconds: float) -> bool:
+    """Return whether a tool that takes so long for one run gets few seeds, and in the short form fewer worlds."""
+    return seconds * SEEDS > SLOW
 
 
 def null_name(world: World) -> str:
@@ -137,18 +140,11 @@ class Bench:
             self.on_run(row)
         return self.runs.rows[key]
 
-    @property
-    def slow(self) -> bool:
-        """Whether the tool gets few seeds."""
-        seconds = self.runs.seconds(self.name)[:3]
-        return bool(seconds) and min(seconds) > SLOW
-
     def null_runs(self, world: World, base: str) -> list[dict[str, Any]]:
-        return [self.run(world, base, 0.0, seed) for seed in range(FEW_SEEDS if self.slow else self.nulls)]
+        return [self.run(world, base, 0.0, seed) for seed in range(self.nulls)]
 
     def planted_runs(self, world: World, base: str, dose: float, n: int) -> list[dict[str, Any]]:
-        n = min(n, FEW_SEEDS) if self.slow else n
-        return [self.run(world, base, dose, seed) for seed in range(n)]
+        return [self.run(world, base, dose, seed) for seed in range(min(n, self.seeds))]
 
     def alarms(self, world: World, base: str, measure: str, rule: str) -> Callable[[float, int], list[bool]]:
         """Return a function that asks the tool at a dose, and says in which runs the measure raised an alarm."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from planted import environments, worker
-from planted.runs import Bench, Runs, alarm, chosen_worlds
+from planted.runs import Bench, Runs, alarm, chosen_worlds, is_slow
 from planted.tool import Tool
 from planted.worlds import WORLDS, make
 
@@ -109,12 +109,12 @@ def test_a_failed_run_raises_no_alarm():
         assert not alarm(failed, "m", "5%", nulls) and not alarm(failed, "m", "own", nulls)
 
 
-def test_a_slow_tool_gets_few_seeds(base_tables, tmp_path):
-    runs = Runs(tmp_path)
-    runs.add({"tool": "slow", "base": "visits", "world": "null: as it is", "dose": 0.0, "seed": 0, "cpu": 61.0})
-    bench = Bench("slow", None, runs, base_tables)
-    assert bench.slow
-    assert not Bench("other", None, runs, base_tables).slow
+def test_a_slow_tool_gets_few_seeds_and_all_null_worlds(tool, base_tables, tmp_path):
+    assert [is_slow(s) for s in (1.2, 3.0, 3.1, 16.0)] == [False, False, True, True]
+    bench = Bench("made up", tool, Runs(tmp_path), base_tables, nulls=4, seeds=2)
+    found = bench.threshold(WORLDS["verbatim"], "visits", "copies", "5%")
+    assert found.alarms[0.02] == (2, 2)
+    assert len([k for k in bench.runs.rows if k[3] == 0]) == 4
 
 
 def test_worlds_are_chosen_by_name_and_base():
