@@ -106,7 +106,7 @@ class Tool:
         with selectors.DefaultSelector() as ready:
             ready.register(process.stdout, selectors.EVENT_READ)
             while not line.endswith(b"\n"):
-                if ready.select(0.5):
+                if ready.select(0.1):
                     piece = os.read(process.stdout.fileno(), 1 << 20)
                     if not piece:
                         return self._failure("the process ended")

@@ -58,7 +58,7 @@ def test_a_measure_that_fails_leaves_the_others(tool, tables):
 
 @pytest.mark.parametrize(
     ("what", "seconds", "why"),
-    [("wait", 1, "more than 1 s"), ("end", 20, "the process ended"), ("eat", 20, "more than 300 MiB")],
+    [("wait", 0.5, "more than 0.5 s"), ("end", 20, "the process ended"), ("eat", 20, "more than 300 MiB")],
 )
 def test_a_tool_past_its_limits_has_failed_and_answers_the_next_world(tool, tables, what, seconds, why):
     tool.seconds, tool.memory = seconds, 300
