@@ -79,12 +79,15 @@ def commit() -> str:
 
 def better(numbers: Numbers) -> str:
     pairs = numbers.better_elsewhere()
-    lead = "finds at least a fifth more of the tables at a dose of a tenth, at 5% alarms"
+    lead = "finds at least a fifth more of the tables at a dose of a tenth, and more than its alarms explain"
     if not pairs:
         return f"In none of the worlds that were run another tool {lead}."
-    rows = [[b.world.name, b.world.words, b.tool, share(*b.at_first), share(*m.at_first)] for m, b in pairs]
+    rules = {"own": "by own words", "5%": "at 5% alarms"}
+    rows = [
+        [b.world.name, b.world.words, b.tool, rules[b.rule], share(*b.at_first), share(*m.at_first)] for m, b in pairs
+    ]
     return f"Worlds where another tool {lead}:\n\n" + table(
-        ["world", "planted", "tool", "finds", "divulge finds"], rows
+        ["world", "planted", "tool", "alarm", "finds", "divulge finds"], rows
     )
 
 

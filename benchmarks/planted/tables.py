@@ -8,8 +8,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from .doses import Threshold, around, bar
-from .runs import Runs, alarm, null_name, score
+from .doses import Threshold, around, bar, wilson
+from .runs import RULES, Runs, alarm, null_name, score
 from .world import FIRST_DOSE, WORLDS, World
 
 ALL = ""
@@ -144,16 +144,27 @@ class Numbers:
         return found
 
     def better_elsewhere(self, than: str = "divulge", margin: float = 0.2) -> list[tuple[Cell, Cell]]:
-        """Return the worlds where a tool finds more tables at a tenth than `than` does, at 5% alarms, by `margin`."""
+        """Return the worlds where a tool finds more tables at a tenth than `than` does, by `margin`, by either rule.
+
+        Its share must be above what alarms explain: 5%, or more where its own words raise more on the null worlds.
+        """
         found = []
         for world, base in self.worlds():
-            mine = self.cell(than, world, base, "5%")
-            others = [self.cell(t, world, base, "5%") for t in self.tools() if t != than]
-            others = [c for c in others if c.at_first[1]]
-            best = max(others, key=lambda c: c.power, default=None)
-            if best is not None and mine.at_first[1] and best.power >= mine.power + margin:
-                found.append((mine, best))
+            for rule in RULES:
+                mine = self.cell(than, world, base, rule)
+                others = [self.cell(t, world, base, rule) for t in self.tools() if t != than]
+                others = [c for c in others if c.at_first[1] and wilson(*c.at_first)[0] > self.alarm_rate(c)]
+                best = max(others, key=lambda c: c.power, default=None)
+                if best is not None and mine.at_first[1] and best.power >= mine.power + margin:
+                    found.append((mine, best))
         return found
+
+    def alarm_rate(self, cell: Cell) -> float:
+        """Return the share of null worlds of the ground that raise an alarm by the rule of the cell."""
+        if cell.rule == "5%":
+            return 0.05
+        k, n = self.null_alarms(cell.tool).get((cell.base, null_name(cell.world).removeprefix("null: ")), (0, 0))
+        return max(0.05, k / n) if n else 0.05
 
 
 def answered(row: dict[str, Any], measure: str) -> bool:
