@@ -1,0 +1,202 @@
+"""The runs: each tool on each world, dose and seed, kept as JSON lines so that a next call goes on with them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from .doses import Threshold, bar, smallest_dose
+from .tool import Tool
+from .world import FEW_SEEDS, FIRST_DOSE, NULLS, SEEDS, WORLDS, World, make
+
+SLOW = 60.0
+"""CPU seconds that a tool may take for all seeds of a world at one dose; one that takes more gets few seeds."""
+NULL_SEED = 1000
+"""Null worlds have other seeds than planted ones."""
+RULES = ("own", "5%")
+"""An alarm by the tool's own words, and by its score at 5% alarms on null worlds."""
+
+Key = tuple[str, str, str, float, int]
+
+
+@dataclass
+class Runs:
+    """The runs of a folder, by tool, base, world (or ground, at dose 0), dose and seed."""
+
+    folder: Path
+    rows: dict[Key, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if self.file.exists():
+            for line in self.file.read_text().splitlines():
+                if line.endswith("}"):  # the last line of a run that was stopped may be half
+                    row = json.loads(line)
+                    self.rows[self.key(row)] = row
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "runs.jsonl"
+
+    def documented(self) -> dict[str, dict[str, int]]:
+        """Return for each tool how many examples of its documentation were tried, and how many were right."""
+        file = self.folder / "documented.json"
+        return json.loads(file.read_text()) if file.exists() else {}
+
+    def keep_documented(self, tool: str, said: dict[str, Any]) -> None:
+        kept = self.documented() | {tool: {k: said[k] for k in ("right", "examples")}}
+        (self.folder / "documented.json").write_text(json.dumps(kept, indent=1) + "\n")
+
+    @staticmethod
+    def key(row: dict[str, Any]) -> Key:
+        return row["tool"], row["base"], row["world"], row["dose"], row["seed"]
+
+    def add(self, row: dict[str, Any]) -> None:
+        self.rows[self.key(row)] = row
+        with self.file.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def of(self, tool: str, base: str, world: str) -> list[dict[str, Any]]:
+        return [r for k, r in self.rows.items() if k[:3] == (tool, base, world)]
+
+    def seconds(self, tool: str) -> list[float]:
+        """Return the CPU seconds of each run of a tool that did not fail."""
+        return [r["cpu"] for k, r in self.rows.items() if k[0] == tool and "cpu" in r]
+
+    def to_parquet(self) -> Path:
+        """Write one row for each measure of each run, and return the file."""
+        rows = []
+        for row in self.rows.values():
+            rest = {k: v for k, v in row.items() if k not in ("measures", "versions")}
+            rest["versions"] = json.dumps(row.get("versions", {}))
+            for measure, said in (row.get("measures") or {"": {}}).items():
+                error = row.get("error") or said.get("error")
+                said = {k: v if k != "detail" else json.dumps(v) for k, v in said.items()}
+                rows.append(rest | said | {"measure": measure, "error": error})
+        pl.DataFrame(rows, infer_schema_length=None).write_parquet(self.folder / "runs.parquet")
+        return self.folder / "runs.parquet"
+
+
+SHORT = (
+    "verbatim",
+    "one column changed",
+    "four columns and a secret",
+    "certain cells",
+    "shares",
+    "blurred rows",
+    "kernel",
+    "moved together",
+    "synonyms",
+    "texts",
+    "identifiers as MD5",
+    "digits",
+    "whole histories",
+)
+"""Worlds of the short form: five grounds, so that the null worlds are few."""
+
+
+def is_slow(seconds: float) -> bool:
+    """Return whether a tool that takes so long for one run gets few seeds, and in the short form fewer worlds."""
+    return seconds * SEEDS > SLOW
+
+
+def null_name(world: World) -> str:
+    return f"null: {world.ground or 'as it is'}"
+
+
+@dataclass
+class Bench:
+    """A tool on worlds of one base: asks the tool what is not there yet, and counts."""
+
+    name: str
+    tool: Tool
+    runs: Runs
+    tables: Path
+    nulls: int = NULLS
+    seeds: int = SEEDS
+    on_run: Callable[[dict[str, Any]], None] = lambda row: None
+
+    def run(self, world: World, base: str, dose: float, seed: int) -> dict[str, Any]:
+        """Return one run; at dose 0 the seed is that of a null world, which all worlds of the ground share."""
+        name = world.name if dose else null_name(world)
+        key = (self.name, base, name, dose, seed)
+        if key not in self.runs.rows:
+            tables = make(world, self.tables, dose, seed + (0 if dose else NULL_SEED), base)
+            said = self.tool.ask(tables, seed)
+            for measure in (said.get("measures") or {}).values():
+                people = measure.pop("people", None)
+                if people is not None:
+                    measure |= {"named": len(people), "named_planted": len({*people} & {*tables.planted})}
+            row = dict(zip(("tool", "base", "world", "dose", "seed"), key, strict=True))
+            row |= {"planted": len(tables.planted), **{k: v for k, v in said.items() if k != "id"}}
+            row |= {"versions": self.tool.versions, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+            self.runs.add(row)
+            self.on_run(row)
+        return self.runs.rows[key]
+
+    def null_runs(self, world: World, base: str) -> list[dict[str, Any]]:
+        return [self.run(world, base, 0.0, seed) for seed in range(self.nulls)]
+
+    def planted_runs(self, world: World, base: str, dose: float, n: int) -> list[dict[str, Any]]:
+        return [self.run(world, base, dose, seed) for seed in range(min(n, self.seeds))]
+
+    def alarms(self, world: World, base: str, measure: str, rule: str) -> Callable[[float, int], list[bool]]:
+        """Return a function that asks the tool at a dose, and says in which runs the measure raised an alarm."""
+        nulls = self.null_runs(world, base)
+        return lambda dose, n: [alarm(r, measure, rule, nulls) for r in self.planted_runs(world, base, dose, n)]
+
+    def measures(self, world: World, base: str) -> list[tuple[str, str]]:
+        """Return the measures and rules that can raise an alarm in a world: a tool without words has no own rule."""
+        said = [r.get("measures") or {} for r in self.null_runs(world, base)]
+        names = list(dict.fromkeys(m for s in said for m in s))
+        own = {m for s in said for m in s if s[m].get("flag") is not None}
+        return [(m, rule) for m in names for rule in RULES if rule == "5%" or m in own]
+
+    def threshold(self, world: World, base: str, measure: str, rule: str) -> Threshold:
+        highest = min(world.highest, 1.0)
+        few = min(FEW_SEEDS, self.seeds)
+        return smallest_dose(self.alarms(world, base, measure, rule), highest=highest, few=few, seeds=self.seeds)
+
+    def all_thresholds(self, world: World, base: str) -> Iterator[tuple[str, str, Threshold]]:
+        for measure, rule in self.measures(world, base):
+            yield measure, rule, self.threshold(world, base, measure, rule)
+
+    def first_dose(self, world: World, base: str) -> None:
+        """Ask the null worlds and the first dose alone: the short form."""
+        self.null_runs(world, base)
+        self.planted_runs(world, base, min(FIRST_DOSE, world.highest), self.seeds)
+
+
+def alarm(row: dict[str, Any], measure: str, rule: str, nulls: list[dict[str, Any]]) -> bool:
+    """Return whether a measure raised an alarm; a run that failed raised none."""
+    said = (row.get("measures") or {}).get(measure) or {}
+    if rule == "own":
+        return bool(said.get("flag"))
+    scores = [s for r in nulls if (s := score(r, measure)) is not None]
+    return bool(scores) and score(row, measure) is not None and said["score"] > bar(scores)
+
+
+def score(row: dict[str, Any], measure: str) -> float | None:
+    value = ((row.get("measures") or {}).get(measure) or {}).get("score")
+    return None if value is None or value != value else float(value)
+
+
+def chosen_worlds(names: str, base: str) -> list[World]:
+    """Return the worlds of a list separated by commas, `all`, or `short`, that go with the base."""
+    if names == "all":
+        worlds = list(WORLDS.values())
+    elif names == "short":
+        worlds = [WORLDS[n] for n in SHORT]
+    else:
+        wanted = [n.strip() for n in names.split(";" if ";" in names else ",")]
+        unknown = [n for n in wanted if n not in WORLDS]
+        if unknown:
+            raise SystemExit(f"no world {', '.join(unknown)}; there are: {'; '.join(WORLDS)}")
+        worlds = [WORLDS[n] for n in wanted]
+    return [w for w in worlds if not base or base in w.bases]
