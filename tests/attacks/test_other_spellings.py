@@ -14,7 +14,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.attacks.distance.other_spellings import FORM_WORDS, FORMS, SyntheticSpellings, other_form
+from divulge.attacks.distance.other_spellings import (
+    FORM_WORDS,
+    FORMS,
+    WRITTEN_OTHERWISE,
+    SyntheticSpellings,
+    other_form,
+    written_alike,
+)
 from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 from divulge.report.model import NotCompared
@@ -296,14 +303,38 @@ def test_values_in_a_form_that_nobody_has_are_told(make):
     assert told == [True, False]
 
 
+def scope_of(case):
+    return not_compared(case, Attacker(), [])
+
+
 def test_a_form_that_nobody_has_holds_none_found_back():
     rng = np.random.default_rng(13)
     real, synthetic, holdout = (coarse(rng, N, who=names(rng, N)) for _ in range(3))
     case = build_case(real, synthetic.with_columns(who=encoded(real["who"])), holdout)
-    assert not_compared(case, Attacker()) == [NotCompared(column="who", why=OTHER_FORM)]
-    assert holding(not_compared(case, Attacker())) == {OTHER_FORM: ["who"]}
-    assert not not_compared(build_case(real, synthetic, holdout), Attacker())
+    assert scope_of(case) == [NotCompared(column="who", why=OTHER_FORM)]
+    assert holding(scope_of(case)) == {OTHER_FORM: ["who"]}
+    assert not scope_of(build_case(real, synthetic, holdout))
     numbered = build_case(real, synthetic.with_columns(who=pl.arange(1, N + 1, eager=True)), holdout)
-    assert not not_compared(numbered, Attacker())  # row numbers are nobody's names
+    assert not scope_of(numbered)  # row numbers are nobody's names
     unit = build_case(real, synthetic.with_columns(who=encoded(real["who"])), holdout, unit="who")
-    assert [c.why for c in not_compared(unit, Attacker())] == []  # whose names a synthesizer makes anew
+    assert [c.why for c in scope_of(unit)] == []  # whose names a synthesizer makes anew
+
+
+@pytest.mark.parametrize("sizes", [(600, 600, 200), (400, 900, 400)])
+def test_identifiers_that_are_numbered_in_each_table_are_no_finding(sizes):
+    rng = np.random.default_rng(5)
+    tables = [
+        coarse(rng, n, who=[f"{side}{i}" for i in rng.permutation(n)]) for side, n in zip("rsh", sizes, strict=True)
+    ]
+    forms = [r for r in divulge.copies(*tables) if r.variant.startswith("one column, ")]
+    assert len(forms) >= 5 and {r.verdict for r in forms} == {None}
+    assert all(WRITTEN_OTHERWISE in r.notes for r in forms)
+
+
+def test_written_alike_seldom_fails_where_people_were_split_by_chance():
+    rng = np.random.default_rng(0)
+    failed = 0
+    for _ in range(tries(400, 40)):
+        values = pl.Series([f"c{x}" for x in rng.permutation(1500)[:900]])
+        failed += not written_alike(values[:600], values[600:])
+    assert failed <= 2

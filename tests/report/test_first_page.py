@@ -11,8 +11,10 @@ from divulge.report.documents.html import page
 from divulge.report.model import Bound
 from divulge.report.prose import compared
 from divulge.report.prose.advice import COARSER, advice, carriers
+from divulge.report.prose.bounds import _HOLDING as holding_reasons
 from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
 from divulge.report.prose.contradictions import contradictions
+from divulge.report.prose.decision import _NOT_COMPARED as why_not_compared
 from divulge.report.prose.decision import decision, headline
 from divulge.report.prose.membership import membership_in_words, membership_line
 from divulge.report.prose.reach import _why as reach_why
@@ -639,3 +641,7 @@ def test_a_wide_limit_is_not_named_without_its_reason(limit, shown, why):
         shown=shown, bounded=False, people=None,
     )  # fmt: skip
     assert reach_why(bound) == why
+
+
+def test_each_reason_that_holds_none_found_back_has_words_on_the_page():
+    assert set(why_not_compared) == set(holding_reasons)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import GRID, judge, rate_of, survival
 from divulge.attacks.distance.one_column import OWN, PEOPLE, is_row_number, own_columns, units_of_people
-from divulge.attacks.distance.other_spellings import FORMS, SyntheticSpellings
+from divulge.attacks.distance.other_spellings import FORMS, SyntheticSpellings, written_alike
 from divulge.case.case import Case
 from divulge.core.distinct_values import distinct_values
 from divulge.core.result import Individual, Result
@@ -126,8 +126,9 @@ def _compared(
     hit = released[np.minimum(np.searchsorted(released, own), len(released) - 1)] == own
     hits = {ANOTHER_COLUMN: hit} if hit.any() else {}
     texts = [_texts(v) for v in values]
-    if all(t is not None for t in texts):
-        there = pl.concat([t for t in texts if t is not None]).fill_null("")
+    known = [t for t in texts if t is not None]
+    if len(known) == len(texts) and written_alike(known[0], known[1]):
+        there = pl.concat(known).fill_null("")
         before = hit
         for form, other in spelled.hits(there).items():
             if (own_form := other & ~before).any():

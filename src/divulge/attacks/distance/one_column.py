@@ -10,7 +10,14 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import GRID, hold_back, judge, rate_of, survival
-from divulge.attacks.distance.other_spellings import FORM_NOTES, FORMS, has_spellings, spelled_levels
+from divulge.attacks.distance.other_spellings import (
+    FORM_NOTES,
+    FORMS,
+    WRITTEN_OTHERWISE,
+    has_spellings,
+    people_written_alike,
+    spelled_levels,
+)
 from divulge.case.case import Case
 from divulge.case.column_facts import facts_of
 from divulge.core.result import Individual, Result, is_compared
@@ -180,10 +187,11 @@ def one_column(case: Case) -> list[Result]:
         notes += [_MANY_WORDS] if kind == "text" and texts is not None and runs is None else []
         out.append(_result(case, ONE_COLUMN, column, scores, notes, judged))
         spelt = spelled_levels(case, column, scores == 1) if judged and has_spellings(case, column) else {}
+        alike = not spelt or people_written_alike(case, column)
         for form, hit in spelt.items():
             spelled = np.where(np.isnan(scores), np.nan, hit)
-            told = [FORMS[form], *([_UNITS] if column == case.unit else [])]
-            out.append(_result(case, f"{ONE_COLUMN}, {form}", column, spelled, told, judged))
+            told = [FORMS[form], *([_UNITS] if column == case.unit else []), *([] if alike else [WRITTEN_OTHERWISE])]
+            out.append(_result(case, f"{ONE_COLUMN}, {form}", column, spelled, told, alike))
         if runs is not None:
             out.append(_result(case, SHARED_WORDS, column, runs, [_RUNS], judged=True))
     return out

@@ -11,7 +11,18 @@ from divulge.core.schema import FEW_PEOPLE
 from divulge.tables.pooled_columns import PooledColumn
 from divulge.tables.spellings import DIGEST_LENGTHS, bags_of_words, character_hashes, digests, without_marks
 
-__all__ = ["FORMS", "FORM_NOTES", "FORM_WORDS", "SyntheticSpellings", "has_spellings", "other_form", "spelled_levels"]
+__all__ = [
+    "FORMS",
+    "FORM_NOTES",
+    "FORM_WORDS",
+    "WRITTEN_OTHERWISE",
+    "SyntheticSpellings",
+    "has_spellings",
+    "other_form",
+    "people_written_alike",
+    "spelled_levels",
+    "written_alike",
+]
 
 Bools = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
@@ -33,7 +44,11 @@ FORM_WORDS = {
     "digest": "as a digest",
 }
 """What each form is, in words that precede "the value of"."""
-FORM_NOTES = tuple(FORMS.values())
+WRITTEN_OTHERWISE = (
+    "values of members and of strangers are written otherwise (their lengths, or their first or last characters), so "
+    "that a spelling alone tells them apart: no verdict is given"
+)
+FORM_NOTES = (*FORMS.values(), WRITTEN_OTHERWISE)
 """Notes for the entry."""
 
 _WHOLE = 0.9  # of the values of a column, from which it counts as whole numbers; not all, as one person may differ
@@ -130,6 +145,55 @@ def spelled_levels(case: Case, column: str, equal: Bools) -> dict[str, Bools]:
         hits[form][1 + place] = hit & ~before[1 + place]
         before |= hits[form]
     return hits
+
+
+def written_alike(members: pl.Series, strangers: pl.Series) -> bool:
+    """Return whether values of members and of strangers may be written alike, as those of a random split are.
+
+    Identifiers that were numbered anew in each table, such as r1, r2, ... and h1, h2, ..., are near each other or not
+    by their tables and lengths alone. Lengths, first and last characters are compared by tests of chi squared.
+
+    Examples
+    --------
+    >>> r, h = (pl.Series([f"{side}{i}" for i in range(100, 200)]) for side in "rh")
+    >>> written_alike(r, h), written_alike(r[:50], r[50:])
+    (False, True)
+    """
+    sides = [side.cast(pl.String).drop_nulls().unique() for side in (members, strangers)]
+    features = (
+        [side.str.len_chars().cast(pl.String) for side in sides],
+        [side.str.slice(0, 1) for side in sides],
+        [side.str.slice(-1) for side in sides],
+    )
+    return all(_alike(values) >= _OTHERWISE / len(features) for values in features)
+
+
+_OTHERWISE = 0.001  # p-value below which values are written otherwise
+
+
+def _alike(sides: list[pl.Series]) -> float:
+    """Return the p-value of a test that two sides have each value as often; values of fewer than ten count as one."""
+    from scipy.stats import chi2_contingency
+
+    frame = pl.concat([s.to_frame("value").with_columns(side=pl.lit(i)) for i, s in enumerate(sides)])
+    counts = frame.pivot("side", index="value", values="side", aggregate_function="len").fill_null(0)
+    if counts.width < 3:
+        return 1.0
+    table = counts.select("0", "1").to_numpy()
+    rare = table.sum(axis=1) < FEW_PEOPLE
+    table = np.vstack([table[~rare], table[rare].sum(axis=0, keepdims=True)])
+    table = table[table.sum(axis=1) > 0]
+    return 1.0 if len(table) < 2 else float(chi2_contingency(table, correction=False).pvalue)
+
+
+def people_written_alike(case: Case, column: str) -> bool:
+    """Return whether the values of a column are written alike by members and strangers; True without strangers."""
+    if not case.has_holdout:
+        return True
+    pooled = case.pooled(column)
+    texts = _level_texts(pooled)
+    real, holdout = (texts.filter(pl.Series(pooled.counts[i][1:] > 0)) for i in (0, 2))
+    return written_alike(real, holdout)
 
 
 def has_spellings(case: Case, column: str) -> bool:

@@ -10,7 +10,7 @@ from divulge.report import formatting, order
 from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
 from divulge.report.prose import use
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
-from divulge.report.prose.bounds import ALONE, NO_VALUE, OTHER_FORM, UNLIKE, UNREAD, holding, undecided
+from divulge.report.prose.bounds import ALONE, BY_RUNS, NO_VALUE, OTHER_FORM, UNLIKE, UNREAD, holding, undecided
 from divulge.report.prose.compared import how_many, is_mean, lead, more_people, plain_share, quoted
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.reach import Reach, reaches, test_name
@@ -165,6 +165,7 @@ _NOT_COMPARED = {
     UNREAD: "the values could not be read as the numbers or dates that they look like",
     ALONE: "the real table has no such column",
     NO_VALUE: "no value stands in both the synthetic and the real table",
+    BY_RUNS: "the words of its texts were compared by runs of eight alone",
     OTHER_FORM: "its synthetic values are written in a form that no comparison reads",
     UNLIKE: "most synthetic values stand in no real record",
 }
