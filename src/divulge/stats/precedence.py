@@ -23,7 +23,7 @@ from scipy.special import gammaln
 from divulge.core.errors import SettingError
 from divulge.stats.outcomes import Floats, Ints
 
-__all__ = ["FRONT", "NEAREST", "Front", "Hole", "few_members", "front", "hole", "strangers_first"]
+__all__ = ["FRONT", "NEAREST", "Hole", "NearestGroups", "few_members", "front", "hole", "strangers_first"]
 
 Bools = NDArray[np.bool_]
 
@@ -153,7 +153,7 @@ def hole(members: Floats, strangers: Floats, nearest: Sequence[int] = NEAREST) -
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Front:
+class NearestGroups:
     """Members and strangers among the people nearest to the synthetic table, and how likely so many members are."""
 
     members: Ints
@@ -170,7 +170,7 @@ class Front:
         return int(np.argmin(self.p_values))
 
 
-def front(members: Floats, strangers: Floats, nearest: Sequence[int] = FRONT) -> Front:
+def front(members: Floats, strangers: Floats, nearest: Sequence[int] = FRONT) -> NearestGroups:
     """Return whether members are too many among the people nearest to the synthetic table.
 
     Parameters
@@ -193,7 +193,7 @@ def front(members: Floats, strangers: Floats, nearest: Sequence[int] = FRONT) ->
     cuts = [pooled[-(-p * len(pooled) // 1000) - 1] for p in nearest] if len(pooled) else [0.0] * len(nearest)
     a, b = (np.array([int(np.count_nonzero(side <= cut)) for cut in cuts]) for side in (members, strangers))
     few = [few_members(int(y), int(x + y), k, n) if n and k else 1.0 for x, y in zip(a, b, strict=True)]
-    return Front(members=a, strangers=b, p_values=np.array(few), n_members=n, n_strangers=k)
+    return NearestGroups(members=a, strangers=b, p_values=np.array(few), n_members=n, n_strangers=k)
 
 
 def _choose(n: int, k: Floats | Ints) -> Floats:

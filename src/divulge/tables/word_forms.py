@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from divulge.tables.texts import folded
 
-__all__ = ["FORMS", "UNSPACED", "Words", "words_with_forms"]
+__all__ = ["FORMS", "UNSPACED", "WordForms", "words_with_forms"]
 
 FORMS = ("mail address", "date", "number", "code", "name", "word")
-"""What a word is by the way it is written; `Words.form` has places in this list."""
+"""What a word is by the way it is written; `WordForms.form` has places in this list."""
 UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
 """A letter of a script that puts no blanks between words: each is a word by itself, so that pairs tell words."""
 
@@ -34,7 +34,7 @@ _MARKS = r"[\u0300-\u036f\u064b-\u065f]"  # accents, and vowel signs of Arabic; 
 _CHARACTERS = 8_000_000  # of texts that are taken apart at a time, a limit on the memory
 
 
-class Words(NamedTuple):
+class WordForms(NamedTuple):
     """The words of some texts, text after text."""
 
     hashes: NDArray[np.uint64]
@@ -45,7 +45,7 @@ class Words(NamedTuple):
     """The place in `FORMS`."""
 
 
-def words_with_forms(texts: pl.Series, most: int) -> Words | None:
+def words_with_forms(texts: pl.Series, most: int) -> WordForms | None:
     """Return the words of texts, or None where these are more than `most`.
 
     A word is a run of letters, digits, marks, underscores and what addresses, dates and numbers are written with, or a
@@ -60,7 +60,7 @@ def words_with_forms(texts: pl.Series, most: int) -> Words | None:
     >>> found.text.tolist(), bool(found.hashes[0] == found.hashes[5])
     ([0, 0, 0, 0, 0, 0, 2, 2, 2], True)
     """
-    parts: list[Words] = []
+    parts: list[WordForms] = []
     n = 0
     for first, block in _blocks(texts):
         part = _taken_apart(block)
@@ -68,8 +68,8 @@ def words_with_forms(texts: pl.Series, most: int) -> Words | None:
         if n > most:
             return None
         parts.append(part._replace(text=part.text + np.int32(first)))
-    empty = Words(np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.uint8))
-    return Words(*map(np.concatenate, zip(*(parts or [empty]), strict=True)))
+    empty = WordForms(np.empty(0, np.uint64), np.empty(0, np.int32), np.empty(0, np.uint8))
+    return WordForms(*map(np.concatenate, zip(*(parts or [empty]), strict=True)))
 
 
 def _blocks(texts: pl.Series) -> Iterator[tuple[int, pl.Series]]:
@@ -83,7 +83,7 @@ def _blocks(texts: pl.Series) -> Iterator[tuple[int, pl.Series]]:
         first = last
 
 
-def _taken_apart(texts: pl.Series) -> Words:
+def _taken_apart(texts: pl.Series) -> WordForms:
     lists = texts.fill_null("").str.extract_all(_WORD)
     lengths = lists.list.len().to_numpy().astype(np.int64)
     each = lists.filter(pl.Series(lengths > 0)).explode().str.strip_chars_end(_ENDS).str.replace(_GENITIVE, "")
@@ -97,4 +97,4 @@ def _taken_apart(texts: pl.Series) -> Words:
     hashed = plain.str.normalize("NFKD").str.replace_all(_MARKS, "").hash(seed=0)
     table = pl.DataFrame({"word": known, "hash": hashed}).with_columns(form=form)
     found = pl.DataFrame({"word": each}).join(table, on="word", how="left", maintain_order="left")
-    return Words(found["hash"].to_numpy(), text, found["form"].to_numpy())
+    return WordForms(found["hash"].to_numpy(), text, found["form"].to_numpy())

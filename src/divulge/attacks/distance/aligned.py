@@ -26,7 +26,7 @@ from divulge.kernels.neighbours.gower import Field, fit_ruler
 from divulge.kernels.neighbours.index import Index
 from divulge.stats import Outcomes, compare
 from divulge.stats.alignment import Aligned, align
-from divulge.stats.precedence import FRONT, Front, few_members, front
+from divulge.stats.precedence import FRONT, NearestGroups, few_members, front
 
 __all__ = ["ALIGNED", "ALIGNED_CONTEXT", "ALIGNED_NOTES", "nearer_when_aligned"]
 
@@ -215,7 +215,7 @@ def least_share(n_members: int, n_strangers: int, n_tests: int, alpha: float = _
     return copied / n_members if copied <= n_members else None
 
 
-def _with_rates(plain: Result, view: str, found: Front, group: int) -> Result:
+def _with_rates(plain: Result, view: str, found: NearestGroups, group: int) -> Result:
     real, holdout = (
         Rate(hits=float(hits), n=n, rate=int(hits) / n if n else None)
         for hits, n in ((found.members[group], found.n_members), (found.strangers[group], found.n_strangers))
@@ -224,7 +224,7 @@ def _with_rates(plain: Result, view: str, found: Front, group: int) -> Result:
     return replace(plain, real=real, holdout=holdout, notes=(*plain.notes, told))
 
 
-def _with_verdict(case: Case, plain: Result, view: str, found: Front, n_tests: int) -> Result | None:
+def _with_verdict(case: Case, plain: Result, view: str, found: NearestGroups, n_tests: int) -> Result | None:
     """Return the result with "excess found", difference and risk; None where their lower limits are not above 0."""
     group = found.decides
     both = [

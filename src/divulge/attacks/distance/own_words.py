@@ -1,4 +1,4 @@
-"""Words that one person alone has, and that recur in synthetic texts, form by form.
+"""WordForms that one person alone has, and that recur in synthetic texts, form by form.
 
 Any word of one's own recurs by chance for many people of natural texts, a pair of names hardly for anybody. Therefore
 each form of words is a test of its own, and no test counts a hit in any form.
@@ -21,7 +21,7 @@ from divulge.case.case import Case
 from divulge.core.result import Baseline, Individual, Result
 from divulge.kernels.word_runs import RUN, among, own_recurring, pairs
 from divulge.stats import Outcomes
-from divulge.tables.word_forms import FORMS, Words, words_with_forms
+from divulge.tables.word_forms import FORMS, WordForms, words_with_forms
 
 __all__ = ["BAG", "NOTES", "OTHER_COLUMNS", "OWN_FORMS", "RECURRING", "own_words"]
 
@@ -80,7 +80,7 @@ def own_words(case: Case, columns: Sequence[str]) -> list[Result]:
     return [replace(r, notes=(_MEANING, *r.notes)) if r is out[0] else r for r in out]
 
 
-def _of_column(case: Case, column: str, words: Words) -> Iterator[Result]:
+def _of_column(case: Case, column: str, words: WordForms) -> Iterator[Result]:
     """Yield the result of each form that a text has, and that of the other columns."""
     person, released = person_of_codes(case, column)[1:], case.pooled(column).counts[1][1:] > 0
     pointing = []
@@ -103,7 +103,7 @@ def _of_column(case: Case, column: str, words: Words) -> Iterator[Result]:
     yield from _other_columns(case, column, [(taken, mine) for _, taken, mine in sorted(pointing, key=itemgetter(0))])
 
 
-def _forms(words: Words, person: Ints, released: Bools) -> Iterator[tuple[str, Bools, Words, Places]]:
+def _forms(words: WordForms, person: Ints, released: Bools) -> Iterator[tuple[str, Bools, WordForms, Places]]:
     """Yield each form, which of some words or pairs have it, these, and the places of people's own ones that recur."""
     own = own_recurring(words.hashes, words.text, person, released)
     for i, form in enumerate(FORMS):
@@ -111,7 +111,7 @@ def _forms(words: Words, person: Ints, released: Bools) -> Iterator[tuple[str, B
     both, first = pairs(words.hashes, words.text)
     named = words.form[first] == _NAME
     named[named] = words.form[first[named] + 1] == _NAME
-    of_pairs = Words(both, words.text[first], named.view(np.uint8))
+    of_pairs = WordForms(both, words.text[first], named.view(np.uint8))
     own = own_recurring(both, of_pairs.text, person, released)
     yield PAIR, np.ones(len(both), dtype=np.bool_), of_pairs, own
     yield NAMES, named, of_pairs, own
@@ -121,7 +121,7 @@ def _forms(words: Words, person: Ints, released: Bools) -> Iterator[tuple[str, B
     yield RARE_NAMES, rare & named, of_pairs, own
 
 
-def _expected(words: Words, first: Places, person: Ints, released: Bools) -> Floats:
+def _expected(words: WordForms, first: Places, person: Ints, released: Bools) -> Floats:
     """Return in how many synthetic texts pairs of words, at these places, are expected if words were independent."""
     known = np.sort(words.hashes[person[words.text] > -2])
     one, other = (
@@ -131,7 +131,7 @@ def _expected(words: Words, first: Places, person: Ints, released: Bools) -> Flo
     return one * other * (np.count_nonzero(released) / np.count_nonzero(person > -2) ** 2)
 
 
-def _bags(words: Words, n: int) -> tuple[Hashes, Ints]:
+def _bags(words: WordForms, n: int) -> tuple[Hashes, Ints]:
     """Return a hash of the words, in any order, of each text that has words enough for a run, and these texts."""
     start = np.searchsorted(words.text, np.arange(n + 1))
     long = np.flatnonzero(np.diff(start) >= RUN)
@@ -161,7 +161,7 @@ def _share_hit(result: Result) -> float:
 # ---------------------------------------------------------------- other columns
 
 
-def _other_columns(case: Case, column: str, pointing: Sequence[tuple[Words, Places]]) -> Iterator[Result]:
+def _other_columns(case: Case, column: str, pointing: Sequence[tuple[WordForms, Places]]) -> Iterator[Result]:
     """Yield whether the synthetic rows with a person's own word agree with the person in the other columns.
 
     `pointing` has the words or pairs and the places of own ones, form by form, the rarest form first.
@@ -195,7 +195,7 @@ def _other_columns(case: Case, column: str, pointing: Sequence[tuple[Words, Plac
     yield _agreement(case, column, scores, Baseline(rate=chance, what="a synthetic row drawn at random"))
 
 
-def _linked_texts(taken: Words, mine: Places, times: Ints) -> pl.DataFrame:
+def _linked_texts(taken: WordForms, mine: Places, times: Ints) -> pl.DataFrame:
     """Return the texts of people and the synthetic texts that share an own word, in columns `text` and `other`.
 
     `times` says in how many synthetic rows each text is.

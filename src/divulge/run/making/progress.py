@@ -109,17 +109,17 @@ def shown(progress: Progress | bool | None) -> Iterator[Progress]:
         yield lambda what, done, total: None
     elif notebook is not None:
         line = notebook({"text/plain": "divulge: reading"}, raw=True, display_id=True)
-        yield _Line(lambda text: line.update({"text/plain": text}, raw=True)).told
+        yield _OneLine(lambda text: line.update({"text/plain": text}, raw=True)).told
         line.update({"text/plain": "divulge: done"}, raw=True)
     else:
         from rich.console import Console
         from rich.markup import escape
 
         with Console(stderr=True).status("divulge: reading") as status:
-            yield _Line(lambda text: status.update(escape(text))).told
+            yield _OneLine(lambda text: status.update(escape(text))).told
 
 
-class _Line:
+class _OneLine:
     """Writes a step, but no more often than three times a second."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
