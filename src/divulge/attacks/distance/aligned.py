@@ -72,7 +72,7 @@ ALIGNED_NOTES = tuple(
 """Notes for the entry; "#" stands for a number."""
 
 
-class _Rows(NamedTuple):
+class _ViewedRows(NamedTuple):
     """Codes, shape (n, n_codes), and numbers, shape (n, n_numbers), of people or of synthetic rows."""
 
     codes: Ints
@@ -89,7 +89,7 @@ def nearer_when_aligned(case: Case, plain: Result, columns: Sequence[str]) -> Re
     wanted = (_MOST_PEOPLE, _MOST_ROWS, _MOST_PEOPLE)
     asked = [_drawn(case, which, most) for which, most in enumerate(wanted)]
     real, synthetic, holdout = (_rows_of(case, names, which, rows) for which, rows in enumerate(asked))
-    people = _Rows(*(np.concatenate(both) for both in zip(real, holdout, strict=True)))
+    people = _ViewedRows(*(np.concatenate(both) for both in zip(real, holdout, strict=True)))
     aligned = align(people, synthetic)
     units = [
         None if (own := case.units(role)) is None else own[rows]
@@ -123,7 +123,7 @@ def _drawn(case: Case, which: int, most: int) -> Ints:
     return drawn_people(case, which, most)
 
 
-def _rows_of(case: Case, names: Sequence[str], which: int, rows: Ints) -> _Rows:
+def _rows_of(case: Case, names: Sequence[str], which: int, rows: Ints) -> _ViewedRows:
     codes, numbers = [], []
     for name in names:
         own = case.codes(name, binned=False)[which][rows]
@@ -131,7 +131,7 @@ def _rows_of(case: Case, names: Sequence[str], which: int, rows: Ints) -> _Rows:
             numbers.append(case.numbers(name)[own])
         else:
             codes.append(own.astype(np.int64))
-    return _Rows(
+    return _ViewedRows(
         np.stack(codes, axis=1) if codes else np.zeros((len(rows), 0), dtype=np.int64),
         np.stack(numbers, axis=1) if numbers else np.zeros((len(rows), 0)),
     )

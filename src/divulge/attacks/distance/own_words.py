@@ -1,4 +1,4 @@
-"""WordForms that one person alone has, and that recur in synthetic texts, form by form.
+"""Words that one person alone has, and that recur in synthetic texts, form by form.
 
 Any word of one's own recurs by chance for many people of natural texts, a pair of names hardly for anybody. Therefore
 each form of words is a test of its own, and no test counts a hit in any form.
