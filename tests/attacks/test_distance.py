@@ -499,8 +499,8 @@ def test_a_synthetic_table_written_twice_says_no_more(seed, how):
         if isinstance(r, str):
             assert other == r
             continue
-        if k[0] in ("nnaa", "dcr_baseline"):  # a fellow at distance 0; another random table
-            continue
+        if k[0] in ("nnaa", "dcr_baseline") or k == ("dcr", "aligned"):
+            continue  # a fellow at distance 0; another random table; quarters and ties of the synthetic values
         for side in ("real", "holdout"):
             a, b = getattr(r, side), getattr(other, side)
             assert (a.rate if a else None) == (b.rate if b else None), k

@@ -68,8 +68,8 @@ def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[
         )
     away = {"unit", "ignore"}
     out = [c for c in case.columns if c not in used and not away & set(case.schema[c].roles)]
-    notes = [f"left out of the distance: {', '.join(f'{c!r} ({case.schema[c].kind})' for c in out)}"] if out else []
-    return used, notes
+    told = ", ".join(f"{c!r} ({case.schema[c].kind})" for c in sorted(out))  # the order of columns changes no note
+    return used, [f"left out of the distance: {told}"] if out else []
 
 
 class Distances:

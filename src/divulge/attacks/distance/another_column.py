@@ -32,7 +32,8 @@ _JOINED = 4  # of these, columns of text that are joined by twos, a limit on the
 _VALUES = "a person's value stands in a synthetic column that the real table lacks; texts by their words, in any order"
 _NOT_HERE = "values were not looked for in synthetic columns that the real table lacks: they need every row in memory"
 _FEWER = f"values were looked for in the first {_MOST} of the synthetic columns that the real table lacks"
-ANOTHER_COLUMN_NOTES = (_VALUES, _NOT_HERE, _FEWER)
+_WRITTEN_OTHERWISE = "no other spelling was looked for: values of members and of strangers are written otherwise"
+ANOTHER_COLUMN_NOTES = (_VALUES, _NOT_HERE, _FEWER, _WRITTEN_OTHERWISE)
 """Notes for the entry."""
 
 
@@ -127,7 +128,8 @@ def _compared(
     hits = {ANOTHER_COLUMN: hit} if hit.any() else {}
     texts = [_texts(v) for v in values]
     known = [t for t in texts if t is not None]
-    if len(known) == len(texts) and written_alike(known[0], known[1]):
+    alike = len(known) == len(texts) and written_alike(known[0], known[1])
+    if alike:
         there = pl.concat(known).fill_null("")
         before = hit
         for form, other in spelled.hits(there).items():
@@ -137,11 +139,14 @@ def _compared(
     missing = keys.is_null().to_numpy()
     for variant, found in hits.items():
         scores = np.where(missing, np.nan, found.astype(np.float64))
-        note = _VALUES if variant == ANOTHER_COLUMN else FORMS[variant.removeprefix(f"{ANOTHER_COLUMN}, ")]
-        yield _result(case, variant, columns, (scores[:n_real], scores[n_real:]), note)
+        notes = [_VALUES if variant == ANOTHER_COLUMN else FORMS[variant.removeprefix(f"{ANOTHER_COLUMN}, ")]]
+        notes += [] if alike or len(known) < len(texts) else [_WRITTEN_OTHERWISE]
+        yield _result(case, variant, columns, (scores[:n_real], scores[n_real:]), notes)
 
 
-def _result(case: Case, variant: str, columns: tuple[str, ...], scores: tuple[Floats, Floats], note: str) -> Result:
+def _result(
+    case: Case, variant: str, columns: tuple[str, ...], scores: tuple[Floats, Floats], notes: Sequence[str]
+) -> Result:
     members, strangers = (
         Outcomes(own) if (units := case.units(role)) is None else Outcomes(own, cluster=units)
         for role, own in zip(("real", "holdout"), scores, strict=True)
@@ -153,7 +158,7 @@ def _result(case: Case, variant: str, columns: tuple[str, ...], scores: tuple[Fl
         real=rate_of(members),
         holdout=rate_of(strangers),
         curves={"at_least": GRID.round(2).tolist(), "members": survival(members), "strangers": survival(strangers)},
-        notes=(note,),
+        notes=tuple(notes),
         individual=Individual(real=scores[0], holdout=scores[1]),
     )
     rng = case.rng(f"copies {variant} {'+'.join(columns)}")

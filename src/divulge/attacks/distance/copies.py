@@ -349,7 +349,7 @@ def _with_near(
         return _noted(found, "near copies were not searched: no column enters a distance")
     used = tuple(columns) if columns is not None else distance_columns(case)[0]
     used = distance_columns(case, used)[0]
-    texts = [c for c in _compared(case, columns)[0] if c not in used and case.schema[c].kind != "constant"]
+    texts = sorted(c for c in _compared(case, columns)[0] if c not in used and case.schema[c].kind != "constant")
     notes = [f"left out of the distance: {', '.join(map(repr, texts))}"] if texts else []
     notes += [_RELEASED] if any(_RELEASED in r.notes for r in found) else []
     searched: list[str] = []

@@ -152,7 +152,7 @@ def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ..
     return (
         *found,
         missing_near_members(case, replace(plain, variant=VARIANT), d),
-        nearer_when_aligned(case, replace(plain, variant=ALIGNED, notes=()), d.columns),
+        nearer_when_aligned(case, replace(plain, variant=ALIGNED), d.columns),
     )
 
 

@@ -90,6 +90,7 @@ _BASELINES = (
     "naming the commonest value",
     "rows a few places apart",
     "rows in random order",
+    "a synthetic row drawn at random",
     "two random sets of # synthetic row",
     "two random sets of # synthetic rows",
 )
