@@ -491,7 +491,7 @@ def test_constant_columns_change_nothing_but_a_note():
         notes = a.pop("notes"), b.pop("notes")
         assert a == b
         assert [x for x in notes[1] if x not in notes[0]] == [
-            "left out of the guesses: 'one' (constant), 'again' (constant)"
+            "left out of the guesses: 'again' (constant), 'one' (constant)"
         ]
 
 
