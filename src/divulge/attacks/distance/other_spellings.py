@@ -96,7 +96,7 @@ class SyntheticSpellings:
         """Return for each form which of these texts a synthetic text equals."""
         plain = without_marks(texts)
         found = {
-            "without marks": plain.is_in(self._plain.implode()).to_numpy().astype(np.bool_),
+            "without marks": plain.is_in(self._plain.to_list()).to_numpy().astype(np.bool_),
             "words in any order": self._bags.has_any(bags_of_words(plain)[:, None]),
         }
         found |= dict(zip(("another character", "a character more or less"), self._near(plain), strict=True))
