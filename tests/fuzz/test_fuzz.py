@@ -82,7 +82,7 @@ def test_the_judge_sees(fault, unsearched, monkeypatch):
     seed = next(
         s for s in range(200) if (t := triple(s)).way == "assess" and set(t.kinds) <= {"polars", "pandas", "none"}
     )
-    monkeypatch.setattr(divulge, "assess", FAULTS[fault](unsearched))
+    monkeypatch.setitem(vars(divulge), "assess", FAULTS[fault](unsearched))  # and not there afterwards
     assert judged(triple(seed)).kind == "fault"
 
 
