@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from divulge.run.cost.expected_cost import made_by_fidelity
 from divulge.run.engines.engine_plan import codes_for_fidelity, counted_measures
 from divulge.run.fidelity_of_tables import fidelity_of_tables
 from divulge.run.forecasting.memory_check import check_fidelity, memory_told
+from divulge.run.making.progress import Progress
 from divulge.run.planning.options import Reading
 from divulge.tables.counting import COUNTING
 from divulge.tables.engines import check_engine
@@ -34,7 +35,6 @@ __all__ = ["fidelity", "fidelity_of", "warnings_of"]
 _ASKED = ("the unit", "ignored")  # the user said so
 _NOT_FRESH = 0.01  # p-value of the holdout below which it is no fresh sample; start value
 _NOT_LOOKED_FOR = "people who are in the real table and in the holdout were not looked for: that needs every row"
-Progress = Callable[[str, int, int], None]
 
 
 @read_as_told

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,10 +18,9 @@ from divulge.measures.result import FidelityResult
 from divulge.measures.verdicts import corrected
 from divulge.report.fidelity import Fidelity
 from divulge.run.cost.expected_cost import made_by_fidelity
+from divulge.run.making.progress import Progress
 
 __all__ = ["fidelity_of_tables"]
-
-Progress = Callable[[str, int, int], None]
 
 
 def fidelity_of_tables(

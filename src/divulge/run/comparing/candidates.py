@@ -30,6 +30,7 @@ from divulge.run.comparing.compared_tables import Candidate
 from divulge.run.engines.drawn_rows import DrawnRows, drawn_rows
 from divulge.run.engines.engine_plan import uses_engine
 from divulge.run.engines.people_sample import Rows
+from divulge.run.making.progress import Progress
 from divulge.run.planning.options import Attacker, Reading, RunOptions
 from divulge.run.planning.primaries import is_named
 from divulge.stats.rank_intervals import Ranking, rank
@@ -39,7 +40,6 @@ from divulge.tables.frames import Table
 Floats = NDArray[np.float64]
 
 
-Progress = Callable[[str, int, int], None]
 Key = tuple[str, str, tuple[str, ...], str]
 """Attack, variant, keys and target of a comparison."""
 
