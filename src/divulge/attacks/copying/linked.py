@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import judge, rate_of
-from divulge.attacks.distance.one_column import folded_codes, own_columns
+from divulge.attacks.copying.one_column import folded_codes, own_columns
 from divulge.case.case import Case
 from divulge.core.hashing import once
 from divulge.core.result import BY_CHANCE, Baseline, Rate, Result
