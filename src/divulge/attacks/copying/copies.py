@@ -216,8 +216,8 @@ def copies(
     (in `keys`) in which a quarter of the people has one, at most ten. The variant of its results is "rare pair".
 
     "linked": rows with the same value in such a column agree in the other columns more than rows a few places apart.
-    "row order": the same for rows in the same place; where the tables differ in length, rows that stand once in each
-    follow in the same order. A note says where these were not tested.
+    "row order": the same for rows in the same place; where the tables differ in length, for their first rows, and
+    for the order of rows that stand once in each. A note says where these were not tested.
 
     Bounds, p-values and verdicts of the results with strangers hold together (max-T), and so do those of "linked" and
     "row order" (Bonferroni and Holm), which have no strangers.
