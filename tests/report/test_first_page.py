@@ -580,11 +580,11 @@ def test_descriptions_are_not_taken_for_people():
 
 
 def test_a_question_is_as_open_as_its_least_certain_main_test():
-    near = found("dcr", 900, 890, "cannot tell", variant="attraction")
+    near = found("dcr", 190, 180, "cannot tell", variant="nearness")
     data = report(*CALM, near, verdict="cannot tell", bounds=[bound(CALM[0]), bound(near, limit=0.099)])
     tile = tiles(data)[0]
     assert tile.state == "cannot tell"
-    assert tile.sentence.endswith("An excess of up to 9.9% by rows nearest to members is not excluded.")
+    assert tile.sentence.endswith("An excess of up to 9.9% by nearness is not excluded.")
     calm = report(*CALM, near, verdict="none found", bounds=[bound(CALM[0]), bound(near, limit=0.03)])
     assert (tiles(calm)[0].state, "not excluded" in tiles(calm)[0].sentence) == ("none found", False)
 

@@ -69,7 +69,7 @@ limits of a policy, and numbers of entries."""
 DECISIONS = (
     "Bound.bounded", "Bound.primary", "Change.previous_edition", "Change.same_people", "Change.same_synthetic",
     "Change.verdict", "Changed.verdict", "ChangedFidelity.verdict", "Condition.kept", "FidelityResult.verdict",
-    "FidelityScope.too_close", "Found.without", "Overall.verdict", "Policy.kept", "PositiveControl.verdict",
-    "Precondition.ok", "Precondition.tested", "ResultRecord.verdict",
+    "FidelityScope.too_close", "Found.without", "Overall.nearer", "Overall.verdict", "Policy.kept",
+    "PositiveControl.verdict", "Precondition.ok", "Precondition.tested", "ResultRecord.verdict",
 )  # fmt: skip
 """Words of the custodian's edition that go out as they are."""

@@ -42,6 +42,7 @@ def overall(s: Source, results: Sequence[ResultRecord]) -> Overall:
         screened=v.screened,
         not_compared=columns,
         without_strangers=s.of(v.without_strangers),
+        nearer=v.nearer,
     )
 
 
@@ -87,8 +88,9 @@ def _sentence(
     untested = [a for a in dict.fromkeys(o.attack for o in data.left_out) if all(r.attack != a for r, _ in pairs)]
     too_close = data.fidelity_scope is not None and data.fidelity_scope.too_close
     return cannot_tell(
-        bounds, reached, scope.screened, None, failing, untested, s.of(scope.without_strangers), columns, (), too_close
-    )
+        bounds, reached, scope.screened, None, failing, untested, s.of(scope.without_strangers), columns, (), too_close,
+        scope.nearer,
+    )  # fmt: skip
 
 
 def _finding(found: Sequence[Pair], pairs: Sequence[Pair]) -> str:

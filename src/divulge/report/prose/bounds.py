@@ -10,6 +10,7 @@ from divulge.report.model import Bound, NotCompared
 __all__ = [
     "ALONE",
     "BY_RUNS",
+    "NEARER",
     "NO_VALUE",
     "OTHER_FORM",
     "SAME_PEOPLE",
@@ -38,6 +39,16 @@ TOO_CLOSE = (
     "which can give people away, and no attack looked for that"
 )
 """Why a run without a finding cannot say "none found" where fidelity is higher than chance allows."""
+NEARER = (
+    "synthetic rows lie nearest to members (dcr) more often than in 95 of 100 tables without a leak, which is no "
+    "finding and clears nothing"
+)
+"""Why a run without a finding cannot say "none found" where synthetic rows lean towards members."""
+NEARNESS = (
+    " Nearness is how many more members than strangers have a synthetic row nearer than all but 1 to 10% of people "
+    "have one; rows that were blurred much more are not bounded."
+)
+"""What a bound of nearness says."""
 UNFAIR = "members and strangers can be told apart without the synthetic table"
 """Why a comparison bounds nothing, however many people there are."""
 SAME_PEOPLE = "more people stand in both real and holdout than chance gives"
@@ -72,7 +83,8 @@ def bounds_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
     stated = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if not b.primary]
     parts = [", ".join(primary[:_NAMED]) + _more(len(primary)), ", ".join(stated)]
     text = "; ".join(p for p in parts if p)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+    means = NEARNESS if any(b.primary and b.bounded and b.words == "nearness" for b in told.values()) else ""
+    return f"{text[0].upper()}{text[1:]}.{means}" if text else ""
 
 
 def _only_stated(bound: Bound) -> bool:
@@ -176,6 +188,7 @@ def cannot_tell(
     not_compared: Sequence[NotCompared],
     left_out: Sequence[str],
     too_close: bool = False,
+    nearer: bool = False,
 ) -> str:
     """Return the sentence of a run without a finding that cannot say "none found", with each reason."""
     open_, n = undecided(bounds), sum(b.primary for b in bounds)
@@ -197,6 +210,8 @@ def cannot_tell(
     why += [f"{tidy(b.words)} is not judged: {b.why}" for b in unfair]
     if too_close:
         why.append(TOO_CLOSE)
+    if nearer:
+        why.append(NEARER)
     if n < 2:
         why.append(COARSE)
     elif wide:

@@ -181,6 +181,8 @@ def _why(data: Assessment) -> str:
         )
     if use.is_too_close(data):
         return ": pairs of columns are closer to the real table than chance allows"
+    if data.verdict.nearer:
+        return ": synthetic rows lie nearest to members somewhat more often than chance gives"
     primary = [b for b in data.verdict.bounds if b.primary]
     wide = undecided(data.verdict.bounds)
     if len(primary) < 2:

@@ -119,7 +119,20 @@ def overall(
         screened=screened,
         not_compared=tuple(scope.not_compared),
         without_strangers=tuple(scope.without_strangers),
+        nearer=lean_towards_members(results),
     )
+
+
+def lean_towards_members(results: Sequence[Result]) -> bool:
+    """Return whether synthetic rows lie nearest to members more often than chance gives, one-sided at 5%.
+
+    Too little for a finding, this holds "none found" back: the people nearest to synthetic rows say little about rows
+    that were blurred much.
+    """
+    found = next((r for r in results if (r.attack, r.variant) == ("dcr", "attraction")), None)
+    if found is None or found.p_value is None or found.risk is None:
+        return False
+    return (found.risk.value or 0.0) > 0 and found.p_value < _LEANS
 
 
 def _would_not_show(bound: Bound, scope: Scope) -> str:
@@ -137,6 +150,7 @@ def _would_not_show(bound: Bound, scope: Scope) -> str:
     return ""
 
 
+_LEANS = 0.1  # two-sided, of one side: z > 1.64
 _NO_HOLDOUT = (
     "No holdout was given: inference and disclosure are not separated, so no statement about disclosure is made. Give "
     "people whom the synthesizer never saw with --holdout."
@@ -173,10 +187,11 @@ def _told(
     gap = untested(results, scope.planned)
     open_ = undecided(bounds) or sum(b.primary for b in bounds) < 2
     held = holding(scope.not_compared)
-    if scope.failing or gap or scope.without_strangers or held or open_ or scope.too_close:
+    nearer = lean_towards_members(results)
+    if scope.failing or gap or scope.without_strangers or held or open_ or scope.too_close or nearer:
         return "cannot tell", cannot_tell(
             bounds, reached, screened, largest, scope.failing, _in_time(gap, scope), scope.without_strangers,
-            scope.not_compared, _cut_short(scope.left_out), scope.too_close,
+            scope.not_compared, _cut_short(scope.left_out), scope.too_close, nearer,
         ) + _recurring(results, scope)  # fmt: skip
     keys = any(r.keys for r in compared)
     told = none_found(n_judged, reached, screened, largest, keys, scope.not_compared, _cut_short(scope.left_out))

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
+from msgspec.structs import replace
+
 from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, SHOWN
 from divulge.attacks.entry import Attack, Primary
 from divulge.attacks.membership.blind import same_people
+from divulge.attacks.membership.nearness import NEARNESS
 from divulge.core.result import Result, is_compared, label, rounded_up
 from divulge.report.model import Bound
 from divulge.report.prose.bounds import SAME_PEOPLE, SEES_A_COPY, UNFAIR
@@ -29,6 +32,8 @@ def bounds_of(
 ) -> tuple[Bound, ...]:
     """Return the bound of each comparison that was fixed before the run; all of them hold together (Bonferroni).
 
+    A bound is an upper limit, so that each has its share of the level on one side.
+
     Parameters
     ----------
     results
@@ -43,8 +48,30 @@ def bounds_of(
         Rows of the real table, for attacks that count guesses or rows.
     """
     chosen = list(_chosen(results, attacker or Attacker()))
-    each = 1 - (1 - level) / max(1, len(chosen))
-    return tuple(_bound(r, words, primary, each, acceptable, n_members) for r, words, primary in chosen)
+    each = max(level, 1 - 2 * (1 - level) / max(1, len(chosen)))  # of one alone the limit that its result shows
+    bounds = [_bound(r, words, primary, each, acceptable, n_members) for r, words, primary in chosen]
+    return tuple(_of_copies([r for r, _, _ in chosen], bounds, acceptable))
+
+
+def _of_copies(results: Sequence[Result], bounds: Sequence[Bound], acceptable: float) -> list[Bound]:
+    """Return the bounds; that of equal rows is the smaller of its own and that of nearness.
+
+    Both are limits of the share of members whose record was copied, and all bounds hold together. Near copies that are
+    equal rows, as in tables of codes, have the same bound.
+    """
+    hits = {b.variant: (r.real, r.holdout) for r, b in zip(results, bounds, strict=True) if b.attack == "copies"}
+    near = next((b for b in bounds if (b.attack, b.variant) == ("dcr", NEARNESS) and b.primary), None)
+    if near is None or near.limit is None:
+        return list(bounds)
+    limit, bounded = near.limit, near.bounded
+
+    def smaller(b: Bound) -> Bound:
+        equal = b.attack == "copies" and b.variant in hits and hits[b.variant] == hits.get("exact")
+        if not equal or b.why or (b.limit is not None and b.limit <= limit):
+            return b
+        return replace(b, limit=limit, bounded=bounded, people=None if bounded else near.people)
+
+    return [smaller(b) for b in bounds]
 
 
 def untested(results: Sequence[Result], planned: Sequence[str]) -> list[str]:
