@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from report_helpers import AVOIDED, assessment, external, plain, summary
 
 from divulge.report.documents.html import page
+from divulge.report.documents.markdown import markdown
 from divulge.report.model import Bound
 from divulge.report.prose import compared
 from divulge.report.prose.advice import COARSER, advice, carriers
@@ -587,6 +588,32 @@ def test_a_question_is_as_open_as_its_least_certain_main_test():
     assert tile.sentence.endswith("An excess of up to 9.9% by nearness is not excluded.")
     calm = report(*CALM, near, verdict="none found", bounds=[bound(CALM[0]), bound(near, limit=0.03)])
     assert (tiles(calm)[0].state, "not excluded" in tiles(calm)[0].sentence) == ("none found", False)
+
+
+def test_what_is_excluded_is_said_first():
+    """Before the headline, in every document; not beside a finding, and not where nobody can be compared."""
+    near = found("dcr", 190, 180, "cannot tell", variant="nearness")
+    bounds = [
+        bound(CALM[0], limit=0.018),
+        bound(CALM[2], limit=0.009),
+        bound(near, limit=0.052) | {"words": "nearness"},
+    ]
+    data = report(*CALM, near, verdict="cannot tell", bounds=bounds)
+    said = "Copies above 1.8%, links above 0.9%: excluded; nearness: up to 5.2%."
+    assert decision(data).excluded == said
+    for text in (page(data, []), summary(data), markdown(data)):
+        assert 0 < plain(text).index(said) < plain(text).index(plain(headline(data))[:40])
+    assert said not in page(report(EXACT, bounds=bounds), [])
+    assert decision(report(*CALM, bounds=bounds, verdict="no holdout", holdout=False)).excluded == ""
+    none = report(
+        *CALM,
+        verdict="cannot tell",
+        bounds=[bound(CALM[0], limit=0.2), bound(CALM[2]) | {"limit": None, "bounded": False}],
+    )
+    assert decision(none).excluded == "Copies: up to 20.0%; links: not bounded."
+    rounded = [b | {"limit": 0.05 if b["bounded"] else None, "shown": None} for b in bounds]  # as an external edition
+    told = decision(report(*CALM, near, verdict="cannot tell", bounds=rounded)).excluded
+    assert told == "Copies above 5.0%, links above 5.0%: excluded; nearness: not bounded."
 
 
 def test_rows_that_are_missing_near_people_concern_everybody():

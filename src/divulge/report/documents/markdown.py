@@ -105,7 +105,7 @@ def _head(data: Assessment) -> str:
         "# What the synthetic table divulges",
         _edition(data),
         _about(data),
-        f"**{told.title}.** {escaped(told.headline)}",
+        " ".join(p for p in (f"**{told.title}.**", escaped(told.excluded), escaped(told.headline)) if p),
         escaped(f"{told.release} {told.at_risk}".strip()),
         _tiles(told),
         _scope(told),

@@ -72,6 +72,7 @@ def _head(data: Assessment) -> list[Any]:
     told = decision(data)
     parts += [
         Text(f"divulge: {data.verdict.verdict}", style="bold"),
+        *([Text(clean(told.excluded))] if told.excluded else []),
         Text(clean(told.headline)),
         Text(clean(f"{told.release} {told.at_risk}".strip())),
         *(Text(clean(fact)) for fact in (*_facts(data, told), told.together, told.asked) if fact),

@@ -22,6 +22,7 @@ __all__ = [
     "bounds_in_words",
     "cannot_tell",
     "does_not_hold",
+    "excluded_in_words",
     "holding",
     "none_found",
     "undecided",
@@ -71,7 +72,48 @@ def bounds_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
     >>> bounds_in_words([one], 0.05)
     'Copies at most 0.4%.'
     """
-    # by what is compared, the largest limit for all
+    told = _largest(bounds)
+    primary = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if b.primary]
+    stated = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if not b.primary]
+    parts = [", ".join(primary[:_NAMED]) + _more(len(primary)), ", ".join(stated)]
+    text = "; ".join(p for p in parts if p)
+    means = NEARNESS if any(b.primary and b.bounded and b.words == "nearness" for b in told.values()) else ""
+    return f"{text[0].upper()}{text[1:]}.{means}" if text else ""
+
+
+def excluded_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
+    """Return from which share of people on a leak is excluded, and up to which it is not; "" without a bound.
+
+    Examples
+    --------
+    >>> from msgspec.structs import replace
+    >>> one = Bound(attack="copies", variant="exact", keys=(), target=None, words="copies", primary=True, limit=0.018,
+    ...             shown=1.0, bounded=True, people=None)
+    >>> two = replace(one, attack="dcr", words="nearness", limit=0.052, bounded=False)
+    >>> excluded_in_words([one, two], 0.05)
+    'Copies above 1.8%: excluded; nearness: up to 5.2%.'
+    """
+    told = {_SHORT.get(name, tidy(name)): b for name, b in _largest(bounds).items() if b.primary}
+    above = [
+        f"{name} above {percent(acceptable if b.limit is None else max(0.0, b.limit))}"
+        for name, b in told.items()
+        if b.bounded
+    ]
+    up_to = [
+        f"{name}: {'not bounded' if b.limit is None else f'up to {percent(b.limit)}'}"
+        for name, b in told.items()
+        if not b.bounded
+    ]
+    excluded = f"{', '.join(above[:_NAMED])}{_more(len(above))}: excluded" if above else ""
+    text = "; ".join(p for p in (excluded, *up_to[:_NAMED]) if p) + _more(len(up_to))
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+_SHORT = {"linkability": "links", "inference on average over targets": "inference on average"}
+
+
+def _largest(bounds: Sequence[Bound]) -> dict[str, Bound]:
+    """Return by what is compared the bound with the largest limit; of those that would show a copy."""
     told: dict[str, Bound] = {}
     for b in bounds:
         if not b.primary and b.shown is not None and b.shown < SEES_A_COPY and not _only_stated(b):
@@ -79,12 +121,7 @@ def bounds_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
         name = b.words.partition(" (exact)")[0].partition(" (near)")[0] if b.attack == "copies" else b.words
         if name not in told or _height(b) > _height(told[name]):
             told[name] = b
-    primary = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if b.primary]
-    stated = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if not b.primary]
-    parts = [", ".join(primary[:_NAMED]) + _more(len(primary)), ", ".join(stated)]
-    text = "; ".join(p for p in parts if p)
-    means = NEARNESS if any(b.primary and b.bounded and b.words == "nearness" for b in told.values()) else ""
-    return f"{text[0].upper()}{text[1:]}.{means}" if text else ""
+    return told
 
 
 def _only_stated(bound: Bound) -> bool:
