@@ -616,6 +616,32 @@ def test_what_is_excluded_is_said_first():
     assert told == "Copies above 5.0%, links above 5.0%: excluded; nearness: not bounded."
 
 
+def test_a_limit_that_somebody_accepts_is_printed_as_such_and_goes_out_without_its_reason():
+    told = {"attack": "dcr", "limit": 0.1, "why": "few <b>patients", "by": "Ada <i>", "on": "2026-11-29", "known": "no earlier run of "
+            "these tables is known"}  # fmt: skip
+    policy = {"name": "mine", "sha256": "0" * 64, "kept": True, "conditions": [], "primary": ["copies", "inference"],
+              "accepted": [told], "file_changed": "2026-11-29T08:00:00+00:00", "known_since": "2026-11-29T09:00:00+00:00"}  # fmt: skip
+    near = found("dcr", 190, 180, "cannot tell", variant="nearness")
+    accepted = bound(near, limit=0.07) | {"words": "nearness", "bounded": True, "acceptable": 0.1}
+    data = report(*CALM, near, verdict="none found", bounds=[bound(CALM[0]), accepted], policy=policy)
+    html, text, lines = page(data, []), markdown(data), summary(data)
+    for shown in (html, text):
+        assert (
+            "dcr up to 10%" in shown
+            and "Ada" in shown
+            and "few" in shown
+            and "<i>" not in shown.partition("Ada")[2][:9]
+        )
+        assert "last changed 2026-11-29T08:00:00+00:00, as the file system says" in shown
+        assert "known to have been judged by it began 2026-11-29T09:00:00+00:00" in shown
+        assert "bounds of copies, inference" in shown
+    assert "Accepted: dcr up to 10%, by Ada" in " ".join(lines.split())
+    (out,) = external(data)["policy"]["accepted"]
+    assert (out["limit"], out["why"], out["by"], out["on"]) == (0.1, "…", "…", "2026-11-29")
+    assert external(data)["policy"]["file_changed"] is None
+    assert [b["limit"] for b in external(data)["verdict"]["bounds"]] == [0.05, 0.1]
+
+
 def test_rows_that_are_missing_near_people_concern_everybody():
     hole = found("dcr", 0, 540, "deficit found", variant="hole")
     assert "Every person in the real table is concerned" in decision(report(hole, verdict="deficit found")).at_risk

@@ -11,8 +11,9 @@ from divulge.attacks.inference.mean_over_targets import MEAN, mean_over_targets
 from divulge.case.case import build_case
 from divulge.core.result import Baseline, Difference, Individual, Rate, Result, Risk
 from divulge.report.model import NotCompared
+from divulge.run.assess import assess_with
 from divulge.run.judging.verdict import Scope, overall
-from divulge.run.planning.options import Attacker
+from divulge.run.planning.options import Attacker, Reading, RunOptions
 from divulge.run.planning.primaries import bounds_of
 from divulge.stats import Interval
 from divulge.stats.intervals import normal_quantile
@@ -107,6 +108,60 @@ def test_rows_that_lean_towards_members_hold_none_found_back(value, p, verdict):
     found = told([*PRIMARY, rows])
     assert (found.verdict, found.nearer) == (verdict, verdict == "cannot tell")
     assert ("synthetic rows lie nearest to members (dcr) more often" in found.sentence) == found.nearer
+
+
+def test_a_policy_may_fix_which_bounds_are_needed():
+    wide = [*PRIMARY[:3], compared("linkability", "balanced halves, k = 1", 0.3), PRIMARY[4]]
+    assert told(wide).verdict == "cannot tell"
+    found = told(wide, primary=["copies", "inference"])
+    assert (found.verdict, found.required) == ("none found", ("copies", "inference"))
+    assert [b.attack for b in found.bounds if b.primary] == ["copies", "copies", "inference"]
+    assert found.sentence.endswith(" A policy asks for bounds of copies, inference on average over targets.")
+    assert told(PRIMARY, primary=["copies", "inference", "membership"]).verdict == "cannot tell"
+    assert "not tested: membership" in told(PRIMARY, primary=["copies", "inference", "membership"]).sentence
+    alone = told(PRIMARY + SCREENED, primary=["copies", "inference", "singling_out"])
+    assert alone.verdict == "cannot tell" and "1 of 4 primary comparisons is too uncertain" in alone.sentence
+
+
+@pytest.mark.parametrize(("required", "lacks"), [
+    (["copies"], "inference"), (["inference", "dcr"], "copies"), (["dcr", "linkability"], "copies and inference"),
+])  # fmt: skip
+def test_a_list_without_copies_or_inference_clears_nothing(required, lacks):
+    found = told(PRIMARY, primary=required)
+    assert found.verdict == "cannot tell"
+    assert f"a policy asks for no bound of {lacks}, without which nothing is cleared" in found.sentence
+    assert "too coarse" not in found.sentence
+    assert (
+        told([compared("copies", "exact", 0.3, "excess found"), *PRIMARY[1:]], primary=required).verdict
+        == "excess found"
+    )
+
+
+def test_a_policy_may_accept_another_limit_and_the_sentence_says_so():
+    wide = [*PRIMARY[:2], compared("dcr", "nearness", 0.07, "cannot tell"), *PRIMARY[3:]]
+    assert told(wide).verdict == "cannot tell"
+    found = told(wide, accepted={"dcr": 0.1})
+    (bound,) = (b for b in found.bounds if b.attack == "dcr")
+    assert (found.verdict, bound.bounded, bound.acceptable, bound.people) == ("none found", True, 0.1, None)
+    assert found.sentence.endswith(" A policy accepts nearness up to 10.0%.")
+    assert told(PRIMARY, accepted={"dcr": 0.02}).verdict == "cannot tell"  # a smaller one may be asked for, too
+    # equal rows have the bound of nearness, and the limit of copies
+    copied = [compared("copies", "exact", 0.3, "cannot tell"), *wide[1:]]
+    assert not told(copied, accepted={"dcr": 0.1}).bounds[0].bounded
+
+
+@pytest.mark.slow
+def test_a_policy_of_a_run_reaches_its_verdict():
+    real, synthetic, holdout = (people(150, seed) for seed in (1, 2, 3))
+    plain = {"search": "off", "models": False, "membership": False, "fidelity": False}
+    options = RunOptions(**plain, primary=["copies", "inference"], accepted={"copies": 0.2, "inference": 0.9})
+    run = assess_with(real, synthetic, holdout, Attacker(), Reading(), options).data["verdict"]
+    assert run["required"] == ["copies", "inference"] and "A policy accepts copies up to 20.0%" in run["sentence"]
+    assert {b["attack"] for b in run["bounds"] if b["primary"]} == {"copies", "inference"}
+    assert {b["acceptable"] for b in run["bounds"]} == {0.2, 0.9, None}
+    usual = divulge.assess(real, synthetic, holdout=holdout, **plain).data["verdict"]
+    assert [b["limit"] for b in usual["bounds"]] == [b["limit"] for b in run["bounds"]]
+    assert usual["required"] == [] and "policy" not in usual["sentence"]
 
 
 def test_bounds_hold_together():

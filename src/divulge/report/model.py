@@ -167,6 +167,10 @@ class Bound(msgspec.Struct, frozen=True, kw_only=True):
     why: Annotated[
         str, Meta(description='Why no number of people would bound it; "" where more people would, or it is bounded.')
     ] = ""
+    acceptable: Annotated[
+        float | None,
+        Meta(description="The limit that a policy accepts here; null takes that of the run."),
+    ] = None
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,6 +198,10 @@ class Overall(msgspec.Struct, frozen=True, kw_only=True):
             'without a leak, which holds "none found" back.'
         ),
     ] = False
+    required: Annotated[
+        tuple[str, ...],
+        Meta(description='Attacks whose bounds a policy asks for before "none found"; empty takes the usual ones.'),
+    ] = ()
 
 
 class Precondition(msgspec.Struct, frozen=True, kw_only=True):

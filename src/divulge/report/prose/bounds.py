@@ -23,7 +23,9 @@ __all__ = [
     "cannot_tell",
     "does_not_hold",
     "excluded_in_words",
+    "fixed_in_words",
     "holding",
+    "lacking_in",
     "none_found",
     "undecided",
 ]
@@ -95,7 +97,7 @@ def excluded_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
     """
     told = {_SHORT.get(name, tidy(name)): b for name, b in _largest(bounds).items() if b.primary}
     above = [
-        f"{name} above {percent(acceptable if b.limit is None else max(0.0, b.limit))}"
+        f"{name} above {percent((b.acceptable or acceptable) if b.limit is None else max(0.0, b.limit))}"
         for name, b in told.items()
         if b.bounded
     ]
@@ -132,7 +134,25 @@ def _height(bound: Bound) -> float:
     return float("inf") if bound.limit is None else bound.limit
 
 
+def lacking_in(required: Sequence[str]) -> list[str]:
+    """Return what a policy's list of attacks lacks without which nothing is cleared; [] of the usual list."""
+    return [a for a in _CLEARING if required and a not in required]
+
+
+_CLEARING = ("copies", "inference")
+
+
+def fixed_in_words(required: Sequence[str], bounds: Sequence[Bound]) -> str:
+    """Return what a policy fixed about bounds; "" where it fixed nothing."""
+    words = {b.attack: b.words.partition(" (")[0] for b in bounds if b.target is None}
+    asked = f" A policy asks for bounds of {', '.join(words.get(a, a) for a in required)}." if required else ""
+    most = {words.get(b.attack, b.attack): b.acceptable for b in bounds if b.acceptable is not None}
+    limits = ", ".join(f"{name} up to {percent(limit)}" for name, limit in most.items())
+    return asked + (f" A policy accepts {limits}." if limits else "")
+
+
 def _reached(bound: Bound, acceptable: float) -> str:
+    acceptable = acceptable if bound.acceptable is None else bound.acceptable
     if bound.limit is None:
         return f"at most {percent(acceptable)}" if bound.bounded else "not bounded"
     reached = f"at most {percent(max(0.0, bound.limit))}"
@@ -226,6 +246,7 @@ def cannot_tell(
     left_out: Sequence[str],
     too_close: bool = False,
     nearer: bool = False,
+    required: Sequence[str] = (),
 ) -> str:
     """Return the sentence of a run without a finding that cannot say "none found", with each reason."""
     open_, n = undecided(bounds), sum(b.primary for b in bounds)
@@ -249,7 +270,9 @@ def cannot_tell(
         why.append(TOO_CLOSE)
     if nearer:
         why.append(NEARER)
-    if n < 2:
+    if lacking := lacking_in(required):
+        why.append(f"a policy asks for no bound of {' and '.join(lacking)}, without which nothing is cleared")
+    if n < 2 and not lacking:
         why.append(COARSE)
     elif wide:
         why.append(f"{len(wide)} of {n} primary comparisons {'are' if len(wide) > 1 else 'is'} too uncertain to "
@@ -257,7 +280,11 @@ def cannot_tell(
     reasons = "; ".join(why) or "not all that was planned was tested"
     head = f"No excess over strangers was found, but {reasons}."
     return (
-        f"{head} {reached}".rstrip() + _screened(screened, largest) + _not_compared(not_compared) + _left_out(left_out)
+        f"{head} {reached}".rstrip()
+        + _screened(screened, largest)
+        + _not_compared(not_compared)
+        + _left_out(left_out)
+        + fixed_in_words(required, bounds)
     )
 
 

@@ -19,6 +19,7 @@ from divulge.report.prose.bounds import (
     UNREAD,
     excluded_in_words,
     holding,
+    lacking_in,
     undecided,
 )
 from divulge.report.prose.compared import how_many, is_mean, lead, more_people, plain_share, quoted
@@ -203,6 +204,8 @@ def _why(data: Assessment) -> str:
         return ": pairs of columns are closer to the real table than chance allows"
     if data.verdict.nearer:
         return ": synthetic rows lie nearest to members somewhat more often than chance gives"
+    if lacking := lacking_in(data.verdict.required):
+        return f": the policy asks for no bound of {' and '.join(lacking)}"
     primary = [b for b in data.verdict.bounds if b.primary]
     wide = undecided(data.verdict.bounds)
     if len(primary) < 2:

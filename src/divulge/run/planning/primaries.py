@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 
 from msgspec.structs import replace
@@ -29,6 +29,8 @@ def bounds_of(
     acceptable: float = ACCEPTABLE,
     attacker: Attacker | None = None,
     n_members: int = 0,
+    required: Sequence[str] | None = None,
+    accepted: Mapping[str, float] | None = None,
 ) -> tuple[Bound, ...]:
     """Return the bound of each comparison that was fixed before the run; all of them hold together (Bonferroni).
 
@@ -46,10 +48,18 @@ def bounds_of(
         The keys and targets that the user named; they make further comparisons primary.
     n_members
         Rows of the real table, for attacks that count guesses or rows.
+    required
+        Attacks whose bounds are primary, where a policy names them; None takes those of the catalogue.
+    accepted
+        Largest limit that counts as bounded, by attack, in place of `acceptable`.
     """
     chosen = list(_chosen(results, attacker or Attacker()))
     each = max(level, 1 - 2 * (1 - level) / max(1, len(chosen)))  # of one alone the limit that its result shows
-    bounds = [_bound(r, words, primary, each, acceptable, n_members) for r, words, primary in chosen]
+    bounds = [
+        _bound(r, words, primary if required is None else r.attack in required, each, acceptable, n_members,
+               (accepted or {}).get(r.attack))
+        for r, words, primary in chosen
+    ]  # fmt: skip
     return tuple(_of_copies([r for r, _, _ in chosen], bounds, acceptable))
 
 
@@ -60,23 +70,26 @@ def _of_copies(results: Sequence[Result], bounds: Sequence[Bound], acceptable: f
     equal rows, as in tables of codes, have the same bound.
     """
     hits = {b.variant: (r.real, r.holdout) for r, b in zip(results, bounds, strict=True) if b.attack == "copies"}
-    near = next((b for b in bounds if (b.attack, b.variant) == ("dcr", NEARNESS) and b.primary), None)
+    near = next((b for b in bounds if (b.attack, b.variant) == ("dcr", NEARNESS)), None)
     if near is None or near.limit is None:
         return list(bounds)
-    limit, bounded = near.limit, near.bounded
+    limit, people = near.limit, near.people
 
     def smaller(b: Bound) -> Bound:
         equal = b.attack == "copies" and b.variant in hits and hits[b.variant] == hits.get("exact")
         if not equal or b.why or (b.limit is not None and b.limit <= limit):
             return b
-        return replace(b, limit=limit, bounded=bounded, people=None if bounded else near.people)
+        bounded = limit <= (acceptable if b.acceptable is None else b.acceptable)
+        return replace(b, limit=limit, bounded=bounded, people=None if bounded else people)
 
     return [smaller(b) for b in bounds]
 
 
-def untested(results: Sequence[Result], planned: Sequence[str]) -> list[str]:
-    """Return the attacks with primary comparisons that were planned and compared nobody."""
+def untested(results: Sequence[Result], planned: Sequence[str], required: Sequence[str] | None = None) -> list[str]:
+    """Return the attacks with primary comparisons that were planned, or that a policy requires, and compared nobody."""
     tested = {r.attack for r in results if is_compared(r)}
+    if required is not None:
+        return [a for a in dict.fromkeys(required) if a not in tested]
     return [
         a
         for a in dict.fromkeys(planned)
@@ -118,7 +131,11 @@ def is_named(result: Result, primary: Primary, attacker: Attacker) -> bool:
     return not primary.by_keys or bool(attacker.keys)
 
 
-def _bound(result: Result, words: str, candidate: bool, level: float, acceptable: float, n_members: int) -> Bound:
+def _bound(
+    result: Result, words: str, candidate: bool, level: float, acceptable: float, n_members: int,
+    accepted: float | None = None,
+) -> Bound:  # fmt: skip
+    acceptable = acceptable if accepted is None else accepted
     _, risk = result.comparison.at(level)
     of_copy = result.context.get(SHOWN)
     shown = 1.0 if of_copy is None else min(1.0, max(0.0, of_copy))
@@ -139,6 +156,7 @@ def _bound(result: Result, words: str, candidate: bool, level: float, acceptable
         bounded=bounded,
         people=None if bounded or risk.high >= 1 else _people(n, risk.high - risk.value, acceptable * shown),
         why="" if not unfair else SAME_PEOPLE if same_people(unfair) else UNFAIR,
+        acceptable=accepted,
     )
 
 
