@@ -139,6 +139,7 @@ def seen(r: ResultRecord) -> str:
 
 
 _OTHERS = {
+    ("dcr", "nearness"): "are among the people nearest to synthetic rows",
     ("dcr", "hole"): "are among the people nearest to synthetic rows",
     ("dcr", "aligned"): "are among the people nearest to synthetic rows under other labels",
     ("hitting_rate", ""): "have a synthetic row that agrees with them in nearly every column",
