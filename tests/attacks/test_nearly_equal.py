@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
-from divulge.attacks.copying.nearly_equal import NEARLY, NEARLY_EQUAL, nearness
+from divulge.attacks.copying.nearly_equal import NEARLY, NEARLY_EQUAL, nearly_equal
 from divulge.attacks.copying.rare_pairs import MOST, RARE_PAIR
 from divulge.case.case import build_case
 
@@ -48,7 +48,9 @@ def test_nearness_is_its_definition(seed, n):
     values = np.unique(np.round(rng.exponential(10, n), 2))
     values = np.concatenate([values, rng.choice([math.nan, math.inf, -math.inf], 1)])
     person, released = rng.integers(-2, 6, len(values)), rng.random(len(values)) < 0.3
-    assert nearness(values, person, released) == pytest.approx(plainly(values, person, released), abs=2e-9, nan_ok=True)
+    assert nearly_equal(values, person, released) == pytest.approx(
+        plainly(values, person, released), abs=2e-9, nan_ok=True
+    )
 
 
 def stamps(rng, n):

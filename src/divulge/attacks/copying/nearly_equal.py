@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NEARLY_EQUAL", "NEARLY_EQUAL_NOTE", "OWN_NUMBERS", "nearness"]
+__all__ = ["NEARLY_EQUAL", "NEARLY_EQUAL_NOTE", "OWN_NUMBERS", "nearly_equal"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -22,7 +22,7 @@ NEARLY_EQUAL_NOTE = (
 )
 
 
-def nearness(values: Floats, person: Ints, released: NDArray[np.bool_]) -> Floats:
+def nearly_equal(values: Floats, person: Ints, released: NDArray[np.bool_]) -> Floats:
     """Return for each value of a column how nearly the synthetic table has it.
 
     Nothing depends on who is a member, so that labels of people are exchangeable given what is returned.
@@ -30,7 +30,7 @@ def nearness(values: Floats, person: Ints, released: NDArray[np.bool_]) -> Float
     Parameters
     ----------
     values
-        Distinct values, shape (n,); nan and infinite ones have no nearness.
+        Distinct values, shape (n,); nan and infinite ones are nan.
     person
         Number of the only person who has it; -1 where several have it, -2 where nobody has, shape (n,).
     released
@@ -44,8 +44,8 @@ def nearness(values: Floats, person: Ints, released: NDArray[np.bool_]) -> Float
 
     Examples
     --------
-    >>> nearness(np.array([1.0, 1.001, 5.0, 9.0]), np.array([0, -2, 1, 2]), np.array([False, True, False, False]))
-    array([1.   , nan, 0.005, 0.0025])
+    >>> nearly_equal(np.array([1.0, 1.001, 5.0]), np.array([0, -2, 1]), np.array([False, True, False])).round(3)
+    array([1.   ,   nan, 0.005])
     """
     out = np.full(len(values), np.nan)
     finite = np.isfinite(values)

@@ -14,7 +14,7 @@ from divulge.attacks.copying.nearly_equal import (
     NEARLY_EQUAL,
     NEARLY_EQUAL_NOTE,
     OWN_NUMBERS,
-    nearness,
+    nearly_equal,
 )
 from divulge.attacks.copying.other_spellings import (
     FORM_NOTES,
@@ -206,15 +206,19 @@ def one_column(case: Case) -> list[Result]:
 
 
 def _has_neighbours(case: Case, column: str) -> bool:
-    """Return whether values of a column are also looked for nearly equal; row numbers are not."""
+    """Return whether values of a column are also looked for nearly equal; row numbers are not.
+
+    Of an ignored column nine people of ten must have a value of their own.
+    """
     if column == case.unit or case.schema[column].kind not in ("numeric", "datetime"):
         return False
-    return _share_alone(case, column) >= OWN_NUMBERS and not is_row_number(case.facts(column))
+    least = OWN if "ignore" in case.schema[column].roles else OWN_NUMBERS
+    return _share_alone(case, column) >= least and not is_row_number(case.facts(column))
 
 
 def _nearly_equal(case: Case, column: str) -> Result:
     people, released = person_of_codes(case, column), case.pooled(column).counts[1] > 0
-    scores = nearness(case.numbers(column), people, released)
+    scores = nearly_equal(case.numbers(column), people, released)
     return _result(case, NEARLY_EQUAL, column, scores, [NEARLY_EQUAL_NOTE], judged=True)
 
 
