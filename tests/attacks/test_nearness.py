@@ -8,7 +8,7 @@ from scipy.stats import hypergeom
 
 import divulge
 from divulge.attacks.catalogue import CATALOGUE
-from divulge.attacks.membership.nearness import NEARNESS, _scores
+from divulge.attacks.distance.nearest_people import NEARNESS, _scores
 from divulge.case.case import build_case
 from divulge.case.distances import distances_of
 from divulge.core.errors import SettingError
@@ -110,7 +110,7 @@ def test_scores_are_those_of_all_distances(unit):
     real, synthetic, holdout = (t.with_columns(home=h) for t, h in zip((real, synthetic, holdout), homes, strict=True))
     case = build_case(real, synthetic, holdout, unit=unit, ignore=[] if unit else ["home"])
     d = distances_of(case)
-    distance, ratio = _scores(case, d.columns)
+    distance, ratio = _scores(case, d)
     ranges = {c: pl.concat([real, holdout])[c] for c in ("x0", "x1", "x2")}
 
     def gower(a, b):

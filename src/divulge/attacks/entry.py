@@ -205,6 +205,12 @@ class Primary:
     """Whether the user must name the keys as well."""
     first: tuple[str, ...] = ()
     """Variants of which the first that has guesses enough only states its bound: it holds no verdict back."""
+    clears: bool = False
+    """Whether no run says "none found" without its bound, whatever a policy asks for."""
+    covers: tuple[str, str] | None = None
+    """Attack and variant whose share of people its limit bounds too: the smaller of both limits holds."""
+    leans: str = ""
+    """The variant that holds "none found" back where it leans towards members, too little for a finding."""
     placed: bool = False
     """Whether its scores of people are no rates: candidates are then ranked by the share of strangers who score
     lower."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.other_people import others_near
 from divulge.attacks.membership.scores import person_scores
+from divulge.attacks.other_people import others_near
 from divulge.auditing.pool import Pool, Training
 from divulge.auditing.worlds import Encoded, case_of
 from divulge.case.distances import distance_columns, distances_of

@@ -99,7 +99,7 @@ def _checked_folder(options: dict[str, Any], given: Sequence[str | None] = ()) -
 def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> None:
     from divulge.release.conditions import broken
     from divulge.release.fidelity_rules import parse_rule
-    from divulge.release.policy import read_policy
+    from divulge.release.policy import fixed_by, read_policy
     from divulge.report.documents.terminal import clean
     from divulge.report.external.edition import checked_reveal
     from divulge.run.assess import assess_with
@@ -128,10 +128,8 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
             RunOptions(
                 jobs=n_jobs(options["jobs"]),
                 reveal=() if external else reveal,
-                primary=(policy.primary or None) if policy else None,
-                accepted=policy.limits if policy else {},
                 keep=keep,
-                **{name: options[name] for name in _PASSED_ON},
+                **{name: options[name] for name in _PASSED_ON} | fixed_by(policy),
             ),
             progress=progress,
             left=progress.left,

@@ -8,7 +8,7 @@ from typing import Any
 from divulge.core.result import tidy
 from divulge.release.policy import Accepted, Policy
 from divulge.report.model import Assessment
-from divulge.report.policy_model import Accepted as Told
+from divulge.report.policy_model import AcceptedLimit
 
 __all__ = ["AFTER", "BEFORE", "FUTURE", "LATER", "UNKNOWN", "same_tables", "since"]
 
@@ -33,15 +33,19 @@ def since(data: Assessment, policy: Policy, previous: Assessment | None) -> dict
     return {
         "primary": policy.primary,
         "accepted": tuple(
-            Told(
-                attack=name, limit=a.limit, why=tidy(a.why), by=tidy(a.by), on=a.on.isoformat(),
+            AcceptedLimit(
+                attack=name,
+                limit=a.limit,
+                why=tidy(a.why),
+                by=tidy(a.by),
+                on=a.on.isoformat(),
                 known=_known(data, name, a, earlier),
             )
             for name, a in policy.accepted.items()
         ),
         "file_changed": policy.file_changed,
         "known_since": None if policy.sha256 is None else first or data.started,
-    }  # fmt: skip
+    }
 
 
 def same_tables(data: Assessment, other: Assessment) -> bool:

@@ -23,7 +23,17 @@ from divulge.core.result import Verdict, tidy
 from divulge.release.fidelity_rules import parse_rule as parse_any_rule
 from divulge.release.rules import parse_rule
 
-__all__ = ["TEMPLATE", "Accepted", "Change", "Control", "Limits", "Policy", "policy_from_toml", "read_policy"]
+__all__ = [
+    "TEMPLATE",
+    "Accepted",
+    "Change",
+    "Control",
+    "Limits",
+    "Policy",
+    "fixed_by",
+    "policy_from_toml",
+    "read_policy",
+]
 
 Share = Annotated[float, Meta(gt=0, le=1)]
 Risk = Annotated[float, Meta(ge=-1, le=1)]
@@ -206,6 +216,11 @@ def read_policy(path: str | PathLike[str]) -> Policy:
     except SettingError as error:
         raise SettingError(f"{name}: " + str(error).removeprefix("policy: ")) from None
     return msgspec.structs.replace(policy, sha256=hashlib.sha256(content).hexdigest(), file_changed=changed)
+
+
+def fixed_by(policy: Policy | None) -> dict[str, Any]:
+    """Return what a policy fixes of the options of a run."""
+    return {} if policy is None else {"primary": policy.primary or None, "accepted": policy.limits}
 
 
 def policy_from_toml(text: str) -> Policy:

@@ -8,7 +8,7 @@ import msgspec
 
 from divulge.core.result import Verdict
 
-__all__ = ["Accepted", "Change", "Changed", "ChangedFidelity", "Condition", "Moved", "MovedFidelity", "Policy"]
+__all__ = ["AcceptedLimit", "Change", "Changed", "ChangedFidelity", "Condition", "Moved", "MovedFidelity", "Policy"]
 
 
 Moved = Literal["rose", "fell", "no change found", "cannot compare"]
@@ -26,7 +26,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-class Accepted(msgspec.Struct, frozen=True, kw_only=True):
+class AcceptedLimit(msgspec.Struct, frozen=True, kw_only=True):
     """A limit that somebody accepts in place of the acceptable risk: what, why, who, when, and what is known."""
 
     attack: str
@@ -48,7 +48,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...]
     primary: tuple[str, ...] = ()
     """Attacks whose bounds the policy asks for; () of the usual ones."""
-    accepted: tuple[Accepted, ...] = ()
+    accepted: tuple[AcceptedLimit, ...] = ()
     file_changed: str | None = None
     """When the file was last changed, as the file system says, which whoever copies it may change."""
     known_since: str | None = None

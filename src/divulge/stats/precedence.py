@@ -31,9 +31,20 @@ from divulge.stats.intervals import Interval, mover_residual, newcombe
 from divulge.stats.outcomes import Floats, Ints
 
 __all__ = [
-    "BOUNDED", "FRONT", "NEAREST", "Hole", "Nearest", "NearestGroups", "NearestPeople", "PeopleScore", "few_members",
-    "front", "hole", "nearest_people", "strangers_first",
-]  # fmt: skip
+    "BOUNDED",
+    "FRONT",
+    "NEAREST",
+    "Hole",
+    "NearestGroup",
+    "NearestGroups",
+    "NearestPeople",
+    "PeopleScore",
+    "few_members",
+    "front",
+    "hole",
+    "nearest_people",
+    "strangers_first",
+]
 
 Bools = NDArray[np.bool_]
 
@@ -218,7 +229,7 @@ class PeopleScore(NamedTuple):
     """Shape (n_members,): the score that a verbatim copy would give each member."""
 
 
-class Nearest(NamedTuple):
+class NearestGroup(NamedTuple):
     """Who is among the nearest people by one score, and how many more members than strangers."""
 
     score: int
@@ -259,7 +270,7 @@ class NearestPeople:
         """The smallest p-value, times the number of all tests (Bonferroni); at most 1."""
         return min(1.0, self.p_values.size * float(self.p_values.min()))
 
-    def bound(self, level: float) -> Nearest:
+    def bound(self, level: float) -> NearestGroup:
         """Return the group that bounds the share of members who are copied.
 
         Of each score the group with the largest limit, of the scores the one with the smaller limit; each has its
@@ -268,24 +279,24 @@ class NearestPeople:
         widest = self.widest(level)
         return min(widest[:1] + [g for g in widest[1:] if self.shown[g.score].min() >= _SEES], key=lambda g: g.limit)
 
-    def widest(self, level: float) -> list[Nearest]:
+    def widest(self, level: float) -> list[NearestGroup]:
         """Return of each score the group with the largest limit; each score has its share of the level."""
         each = 1 - (1 - level) / len(self.members)
         groups = ([self._at(i, j, each) for j in range(len(BOUNDED))] for i in range(len(self.members)))
         return [max(own, key=lambda g: g.limit) for own in groups]
 
-    def _at(self, score: int, group: int, level: float) -> Nearest:
+    def _at(self, score: int, group: int, level: float) -> NearestGroup:
         hits = int(self.members[score, group]), int(self.strangers[score, group])
         counts = hits[0], self.n_members, hits[1], self.n_strangers
         shown = float(self.shown[score, group])
-        return Nearest(score, group, hits, shown, newcombe(*counts, level), mover_residual(*counts, level))
+        return NearestGroup(score, group, hits, shown, newcombe(*counts, level), mover_residual(*counts, level))
 
-    def tested(self, level: float) -> Nearest:
+    def tested(self, level: float) -> NearestGroup:
         """Return the group with the smallest p-value; each test has its share of the level."""
         score, group = (int(i) for i in np.unravel_index(int(np.argmin(self.p_values)), self.p_values.shape))
         hits = int(self.front_members[score, group]), int(self.front_strangers[score, group])
         counts, each = (hits[0], self.n_members, hits[1], self.n_strangers), 1 - (1 - level) / self.p_values.size
-        return Nearest(score, group, hits, 1.0, newcombe(*counts, each), mover_residual(*counts, each))
+        return NearestGroup(score, group, hits, 1.0, newcombe(*counts, each), mover_residual(*counts, each))
 
 
 def nearest_people(scores: Sequence[PeopleScore]) -> NearestPeople:

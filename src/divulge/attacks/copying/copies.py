@@ -121,7 +121,7 @@ _COPIES_WORDS = Words(
     plan=per_table({"variants": _IN_A_RUN}, columns=0, in_memory=False, counted={"variants": ("exact",)}),
     weight=8,
     held=beside_words,
-    primary=Primary("copies", lambda variant: variant in ("exact", "near")),
+    primary=Primary("copies", lambda variant: variant in ("exact", "near"), clears=True),
     record=Record("copied", "any", lambda variant: variant == "exact"),
     hit={
         "": "a copy of",

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import score_of, shown_difference, shown_risk
-from divulge.attacks.distance.hole import nearest_of_units
+from divulge.attacks.distance.nearest_people import nearest_of_units
 from divulge.attacks.entry import Rounding, Withheld
 from divulge.case.case import Case
 from divulge.case.drawn_people import drawn_people

@@ -18,9 +18,17 @@ from msgspec.structs import replace
 from divulge.attacks.checks import finite
 from divulge.attacks.distance.aligned import ALIGNED, ALIGNED_CONTEXT, ALIGNED_NOTES, nearer_when_aligned
 from divulge.attacks.distance.attracted import ATTRACTED, GRID, NAMED, attracted, middle, prepared_distances, quantiles
-from divulge.attacks.distance.hole import CONTEXT, NOTES, VARIANT, missing_near_members
+from divulge.attacks.distance.nearest_people import (
+    CONTEXT,
+    NEARNESS,
+    NEARNESS_CONTEXT,
+    NEARNESS_NOTES,
+    NOTES,
+    VARIANT,
+    missing_near_members,
+    nearness,
+)
 from divulge.attacks.entry import Coarse, Exact, Primary, Withheld, Words, per_table
-from divulge.attacks.membership.nearness import NEARNESS, NEARNESS_CONTEXT, NEARNESS_NOTES, nearness
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
@@ -81,7 +89,7 @@ _DCR_WORDS = Words(
     words=_DCR_WORDS,
     plan=per_table(),
     weight=4,
-    primary=Primary("nearness", lambda variant: variant == NEARNESS),
+    primary=Primary("nearness", lambda variant: variant == NEARNESS, covers=("copies", "exact"), leans="attraction"),
     counts="rows",
     values={
         "synthetic rows": "median distance of synthetic rows to ",
@@ -166,7 +174,7 @@ def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ..
         return found
     return (
         *found,
-        nearness(case, replace(plain, variant=NEARNESS), d.columns),
+        nearness(case, replace(plain, variant=NEARNESS), d),
         missing_near_members(case, replace(plain, variant=VARIANT), d),
         nearer_when_aligned(case, replace(plain, variant=ALIGNED), d.columns),
     )

@@ -96,6 +96,7 @@ _INFERENCE_WORDS = Words(
         "inference on average over targets",
         lambda variant: variant == MEAN,
         lambda variant: variant == "nearest record",
+        clears=True,
     ),
     summary=mean_over_targets,
     expect=expect,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.other_people import units_by_content
+from divulge.attacks.other_people import units_by_content
 from divulge.case.case import Case
 from divulge.case.comparable.check import data_hash
 from divulge.case.comparable.exchangeable import exchangeable

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.membership.margin_scores import margin_scores
-from divulge.attacks.membership.other_people import DIGITS, half_the_smallest
+from divulge.attacks.other_people import DIGITS, half_the_smallest
 from divulge.case.case import Case
 from divulge.case.distances import distances_of
 from divulge.core.errors import SettingError

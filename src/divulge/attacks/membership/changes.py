@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from divulge.attacks.membership.blind import blind_check
 from divulge.attacks.membership.change_scores import change_scores, checked_changes
-from divulge.attacks.membership.other_people import UNIT_NOTE, by_unit, pooled_units
 from divulge.attacks.membership.results import Judgement, Scored, judgements, shown
 from divulge.attacks.membership.two_releases import People, matched, with_unit
+from divulge.attacks.other_people import UNIT_NOTE, by_unit, pooled_units
 from divulge.case.case import Case, build_case, schema_of
 from divulge.case.distances import distance_columns
 from divulge.core.result import Individual, Result, sentence

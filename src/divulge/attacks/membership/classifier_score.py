@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.other_people import pooled_units, units_by_content
+from divulge.attacks.other_people import pooled_units, units_by_content
 from divulge.case.case import Case
 from divulge.case.features import features_of
 from divulge.case.narrow_rows import NarrowRows

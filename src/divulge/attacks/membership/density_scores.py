@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.other_people import pooled_units
+from divulge.attacks.other_people import pooled_units
 from divulge.case.case import Case
 from divulge.case.features import features_of
 from divulge.kernels.densities import log_density_ratio, whitened

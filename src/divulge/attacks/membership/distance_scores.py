@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.membership.near_people import PERSON, REACH, NearPeople, near_people
-from divulge.attacks.membership.other_people import DIGITS, half_the_smallest
+from divulge.attacks.other_people import DIGITS, half_the_smallest
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distances_of
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.entry import Coarse, Exact, Withheld, Words, per_table
-from divulge.attacks.membership.other_people import (
+from divulge.attacks.other_people import (
     DIGITS,
     MOST_OWN,
     UNIT_NOTE,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.drawn_sets import drawn_sets
-from divulge.attacks.membership.other_people import pooled_units
+from divulge.attacks.other_people import pooled_units
 from divulge.case.case import Case
 from divulge.case.cells import stacked_codes
 from divulge.kernels.counts.margins import margin_sums

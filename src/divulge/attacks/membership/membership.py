@@ -13,7 +13,6 @@ from divulge.attacks.entry import Exact, Primary, Withheld, Words, per_table
 from divulge.attacks.membership.blind import NOTES as BLIND_NOTES
 from divulge.attacks.membership.blind import blind_check
 from divulge.attacks.membership.known_members import KNOWN, check_known, stacked
-from divulge.attacks.membership.other_people import UNIT_NOTE, by_unit, pooled_units
 from divulge.attacks.membership.results import CONTEXT, GAIN, NOTES, RATES, Scored, judgement, judgements, shown, three
 from divulge.attacks.membership.scores import MEAN_RANK, STACKED, checked_scores, person_scores
 from divulge.attacks.membership.several_tables import (
@@ -23,6 +22,7 @@ from divulge.attacks.membership.several_tables import (
     TABLES,
     by_number_of_tables,
 )
+from divulge.attacks.other_people import UNIT_NOTE, by_unit, pooled_units
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import distance_columns, distances_of

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.other_people import DIGITS, others_near, pooled_units
+from divulge.attacks.other_people import DIGITS, last_known, others_near, pooled_units
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distances_of
 from divulge.kernels.neighbours.two_tables import NearBoth
@@ -111,17 +111,10 @@ def _of_side(distances: Distances, role: str, units: dict[str, Ints] | None, lis
     return _Side(
         synthetic[:, 0].copy(),
         np.where(np.isfinite(people[:, 0]), people[:, 0], 1.0),
-        _last_known(people[:, :PERSON]),
+        last_known(people[:, :PERSON]),
         (synthetic, people) if listed else None,
         _within_reach((synthetic, people), (more, _beyond(people, ties))) if reach else None,
     )
-
-
-def _last_known(distances: Floats) -> Floats:
-    """Return the farthest of the neighbours that there are; 1 where there are none."""
-    known = np.isfinite(distances)
-    last = distances[np.arange(len(distances)), np.maximum(known.sum(axis=1), 1) - 1]
-    return np.asarray(np.where(known.any(axis=1), last, 1.0))
 
 
 def _n_others(n: int, units: dict[str, Ints] | None) -> Floats:

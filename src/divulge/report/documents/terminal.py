@@ -13,6 +13,7 @@ from divulge.report.documents.console import as_terminal_text
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import people, statement, use, wp216
 from divulge.report.prose.answer import Answer
+from divulge.report.prose.change import accepted_line
 from divulge.report.prose.decision import Decision, decision, untested
 from divulge.report.prose.membership import membership_line
 from divulge.report.prose.tiles import Tile
@@ -87,15 +88,7 @@ def _head(data: Assessment) -> list[Any]:
         broken = sum(not c.kept for c in data.policy.conditions)
         kept = f"broken, {broken} of {len(data.policy.conditions)} conditions" if broken else "kept"
         parts.append(Text(f"Policy «{clean(formatting.prose(data.policy.name, 120))}»: {kept}."))
-        parts += [
-            Text(
-                clean(
-                    f"Accepted: {a.attack} up to {100 * a.limit:g}%, by {formatting.prose(a.by, 80)} on {a.on} "
-                    f"({a.known})."
-                )
-            )
-            for a in data.policy.accepted
-        ]
+        parts += [Text(clean(accepted_line(a))) for a in data.policy.accepted]
     if data.change:
         parts.append(Text(f"Change: {clean(data.change.sentence)} {clean(use.changed_line(data))}".rstrip()))
     answers = wp216.answers(data)

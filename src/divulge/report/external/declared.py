@@ -18,7 +18,7 @@ _COUNTS = (
     "Table.rows", "Table.units", "Value.holdout", "Value.real",
 )  # fmt: skip
 _PUBLIC = (
-    "Accepted.limit", "Bound.acceptable",
+    "AcceptedLimit.limit", "Bound.acceptable",
     "Bound.limit", "Change.level", "FidelityResult.m", "FidelityResult.tolerance", "FidelityScope.tolerance",
     "KeySet.share", "MinimalKeySet.synthetic_share", "PositiveControl.n_planted", "PositiveControl.share",
     "ResultRecord.settings", "Risk.level", "Settings.acceptable", "Settings.jobs", "Settings.level",

@@ -16,7 +16,7 @@ from divulge.report.external.masking import HIDDEN
 from divulge.report.external.rounding import WITHHELD
 from divulge.report.external.source import CHECKS, Source
 from divulge.report.model import ResultRecord
-from divulge.report.policy_model import Accepted, Change, Condition, Policy
+from divulge.report.policy_model import AcceptedLimit, Change, Condition, Policy
 
 __all__ = ["policy"]
 
@@ -83,12 +83,16 @@ def policy(
         name = HIDDEN  # the user chose it: it names a column or a file
     judged = _Judged(s, results, controls, change)
     return Policy(
-        name=name, sha256=p.sha256, kept=p.kept, conditions=tuple(map(judged.condition, p.conditions)),
-        primary=p.primary, accepted=tuple(map(_accepted, p.accepted)),
-    )  # fmt: skip
+        name=name,
+        sha256=p.sha256,
+        kept=p.kept,
+        conditions=tuple(map(judged.condition, p.conditions)),
+        primary=p.primary,
+        accepted=tuple(map(_accepted, p.accepted)),
+    )
 
 
-def _accepted(a: Accepted) -> Accepted:
+def _accepted(a: AcceptedLimit) -> AcceptedLimit:
     """Return an accepted limit without what somebody wrote, which may name a column or a person."""
     return replace(a, why=HIDDEN, by=HIDDEN)
 

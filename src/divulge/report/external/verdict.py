@@ -91,9 +91,19 @@ def _sentence(
     untested = [a for a in dict.fromkeys(o.attack for o in data.left_out) if all(r.attack != a for r, _ in pairs)]
     too_close = data.fidelity_scope is not None and data.fidelity_scope.too_close
     return cannot_tell(
-        bounds, reached, scope.screened, None, failing, untested, s.of(scope.without_strangers), columns, (), too_close,
-        scope.nearer, scope.required,
-    )  # fmt: skip
+        bounds,
+        reached,
+        scope.screened,
+        None,
+        failing,
+        untested,
+        s.of(scope.without_strangers),
+        columns,
+        (),
+        too_close,
+        scope.nearer,
+        scope.required,
+    )
 
 
 def _finding(found: Sequence[Pair], pairs: Sequence[Pair]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.core.result import percent, tidy
 from divulge.report.model import Bound, NotCompared
 
@@ -136,10 +137,8 @@ def _height(bound: Bound) -> float:
 
 def lacking_in(required: Sequence[str]) -> list[str]:
     """Return what a policy's list of attacks lacks without which nothing is cleared; [] of the usual list."""
-    return [a for a in _CLEARING if required and a not in required]
-
-
-_CLEARING = ("copies", "inference")
+    clearing = [name for name, entry in CATALOGUE.items() if entry.primary is not None and entry.primary.clears]
+    return [name for name in clearing if required and name not in required]
 
 
 def fixed_in_words(required: Sequence[str], bounds: Sequence[Bound]) -> str:

@@ -1,4 +1,4 @@
-"""What changed since a previous run, in one sentence."""
+"""What changed since a previous run, and what a policy fixed, in sentences."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from divulge.core.result import number
 from divulge.report import formatting
-from divulge.report.policy_model import Changed, Moved
+from divulge.report.policy_model import AcceptedLimit, Changed, Moved, Policy
 
-__all__ = ["change_sentence"]
+__all__ = ["accepted_line", "change_sentence", "fixed_lines"]
 
 
 def change_sentence(
@@ -64,3 +64,19 @@ def _unchanged(told: str, shown: Sequence[Changed], outside: bool) -> str:
         f"{told}; the largest rise that the simultaneous limits {'shown here ' if outside else ''}leave room for is "
         f"{number(most.high_simultaneous)} ({formatting.label(most, '->')})."
     )
+
+
+def fixed_lines(policy: Policy) -> list[str]:
+    """Return what a policy fixed about bounds, and what is known of when."""
+    lines = [f"It asks for bounds of {', '.join(policy.primary)}."] if policy.primary else []
+    lines += [f"{accepted_line(a)[:-1]}: {formatting.prose(a.why, 400)}." for a in policy.accepted]
+    if policy.file_changed:
+        lines.append(f"The file was last changed {policy.file_changed}, as the file system says.")
+    if policy.known_since:
+        lines.append(f"The first run that is known to have been judged by it began {policy.known_since}.")
+    return lines
+
+
+def accepted_line(a: AcceptedLimit) -> str:
+    """Return who accepts which limit, and what is known of when."""
+    return f"Accepted: {a.attack} up to {100 * a.limit:g}%, by {formatting.prose(a.by, 80)} on {a.on} ({a.known})."

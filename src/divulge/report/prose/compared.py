@@ -138,10 +138,14 @@ def seen(r: ResultRecord) -> str:
     return _OTHERS.get((r.attack, r.variant), "are hit")
 
 
-_OTHERS = {
+AMONG_NEAREST = {
     ("dcr", "nearness"): "are among the people nearest to synthetic rows",
     ("dcr", "hole"): "are among the people nearest to synthetic rows",
     ("dcr", "aligned"): "are among the people nearest to synthetic rows under other labels",
+}
+"""What happens to people who are hit by tests of the nearest people."""
+_OTHERS = {
+    **AMONG_NEAREST,
     ("hitting_rate", ""): "have a synthetic row that agrees with them in nearly every column",
     ("epsilon_identifiability", "pooled"): "have a synthetic row nearer to them than any other person",
     ("exposure", "hit"): "have a synthetic row that lies much too near",

@@ -12,6 +12,7 @@ from divulge.core.result import TOWARDS, counts_rows, number, percent
 from divulge.report import formatting, order
 from divulge.report.control_model import Found, PositiveControl
 from divulge.report.model import Assessment, ResultRecord
+from divulge.report.prose.compared import AMONG_NEAREST
 
 __all__ = ["control_sentence", "control_tables", "family", "sentences", "values"]
 
@@ -50,9 +51,7 @@ _ROWS = {
 
 _PEOPLE = {
     ("hitting_rate", ""): "have a synthetic row that agrees in every category and nearly in every number",
-    ("dcr", "nearness"): "are among the people nearest to synthetic rows",
-    ("dcr", "hole"): "are among the people nearest to synthetic rows",
-    ("dcr", "aligned"): "are among the people nearest to synthetic rows under other labels",
+    **AMONG_NEAREST,
     ("epsilon_identifiability", "pooled"): "have a synthetic row nearer to them than any other person",
 }
 

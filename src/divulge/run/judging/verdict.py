@@ -136,10 +136,15 @@ def lean_towards_members(results: Sequence[Result]) -> bool:
     Too little for a finding, this holds "none found" back: the people nearest to synthetic rows say little about rows
     that were blurred much.
     """
-    found = next((r for r in results if (r.attack, r.variant) == ("dcr", "attraction")), None)
-    if found is None or found.p_value is None or found.risk is None:
-        return False
-    return (found.risk.value or 0.0) > 0 and found.p_value < _LEANS
+    leaning = {(name, e.primary.leans) for name, e in CATALOGUE.items() if e.primary is not None and e.primary.leans}
+    return any(
+        (r.attack, r.variant) in leaning
+        and r.risk is not None
+        and (r.risk.value or 0.0) > 0
+        and r.p_value is not None
+        and r.p_value < _LEANS
+        for r in results
+    )
 
 
 def _would_not_show(bound: Bound, scope: Scope) -> str:

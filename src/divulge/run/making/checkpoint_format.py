@@ -21,7 +21,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.nearness import Nearness
+from divulge.attacks.distance.nearest_people import Nearness
 from divulge.attacks.membership.results import Judgement
 from divulge.core.coded_scores import CodedScores, Scores
 from divulge.core.result import Individual, Result

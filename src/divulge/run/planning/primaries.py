@@ -11,7 +11,6 @@ from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, SHOWN
 from divulge.attacks.entry import Attack, Primary
 from divulge.attacks.membership.blind import same_people
-from divulge.attacks.membership.nearness import NEARNESS
 from divulge.core.result import Result, is_compared, label, rounded_up
 from divulge.report.model import Bound
 from divulge.report.prose.bounds import SAME_PEOPLE, SEES_A_COPY, UNFAIR
@@ -56,33 +55,39 @@ def bounds_of(
     chosen = list(_chosen(results, attacker or Attacker()))
     each = max(level, 1 - 2 * (1 - level) / max(1, len(chosen)))  # of one alone the limit that its result shows
     bounds = [
-        _bound(r, words, primary if required is None else r.attack in required, each, acceptable, n_members,
-               (accepted or {}).get(r.attack))
+        _bound(
+            r,
+            words,
+            primary if required is None else r.attack in required,
+            each,
+            acceptable,
+            n_members,
+            (accepted or {}).get(r.attack),
+        )
         for r, words, primary in chosen
-    ]  # fmt: skip
-    return tuple(_of_copies([r for r, _, _ in chosen], bounds, acceptable))
+    ]
+    return tuple(_covered([r for r, _, _ in chosen], bounds, acceptable))
 
 
-def _of_copies(results: Sequence[Result], bounds: Sequence[Bound], acceptable: float) -> list[Bound]:
-    """Return the bounds; that of equal rows is the smaller of its own and that of nearness.
+def _covered(results: Sequence[Result], bounds: Sequence[Bound], acceptable: float) -> list[Bound]:
+    """Return the bounds; where one covers what another bounds, the other has the smaller limit of both.
 
-    Both are limits of the share of members whose record was copied, and all bounds hold together. Near copies that are
-    equal rows, as in tables of codes, have the same bound.
+    Both are limits of the same share of members, such as those whose record was copied, and all bounds hold together.
+    Other variants with the same hits, as near copies that are equal rows in tables of codes, are covered as well.
     """
-    hits = {b.variant: (r.real, r.holdout) for r, b in zip(results, bounds, strict=True) if b.attack == "copies"}
-    near = next((b for b in bounds if (b.attack, b.variant) == ("dcr", NEARNESS)), None)
-    if near is None or near.limit is None:
-        return list(bounds)
-    limit, people = near.limit, near.people
-
-    def smaller(b: Bound) -> Bound:
-        equal = b.attack == "copies" and b.variant in hits and hits[b.variant] == hits.get("exact")
-        if not equal or b.why or (b.limit is not None and b.limit <= limit):
-            return b
-        bounded = limit <= (acceptable if b.acceptable is None else b.acceptable)
-        return replace(b, limit=limit, bounded=bounded, people=None if bounded else people)
-
-    return [smaller(b) for b in bounds]
+    out = list(bounds)
+    for over in bounds:
+        entry = CATALOGUE[over.attack].primary
+        if entry is None or entry.covers is None or over.limit is None or not entry.always(over.variant):
+            continue
+        attack, variant = entry.covers
+        hits = {b.variant: (r.real, r.holdout) for r, b in zip(results, bounds, strict=True) if b.attack == attack}
+        for i, b in enumerate(out):
+            equal = b.attack == attack and variant in hits and hits.get(b.variant) == hits[variant]
+            if equal and not b.why and (b.limit is None or b.limit > over.limit):
+                bounded = over.limit <= (acceptable if b.acceptable is None else b.acceptable)
+                out[i] = replace(b, limit=over.limit, bounded=bounded, people=None if bounded else over.people)
+    return out
 
 
 def untested(results: Sequence[Result], planned: Sequence[str], required: Sequence[str] | None = None) -> list[str]:
@@ -132,9 +137,14 @@ def is_named(result: Result, primary: Primary, attacker: Attacker) -> bool:
 
 
 def _bound(
-    result: Result, words: str, candidate: bool, level: float, acceptable: float, n_members: int,
+    result: Result,
+    words: str,
+    candidate: bool,
+    level: float,
+    acceptable: float,
+    n_members: int,
     accepted: float | None = None,
-) -> Bound:  # fmt: skip
+) -> Bound:
     acceptable = acceptable if accepted is None else accepted
     _, risk = result.comparison.at(level)
     of_copy = result.context.get(SHOWN)

@@ -17,6 +17,7 @@ __all__ = [
     "UNIT_NOTE",
     "by_unit",
     "half_the_smallest",
+    "last_known",
     "others_near",
     "pooled_units",
     "units_by_content",
@@ -99,3 +100,10 @@ def half_the_smallest(distances: Sequence[Floats]) -> float:
     """Return half the smallest positive distance; 1 if no distance is positive."""
     positive = [d[d > 0].min() for d in distances if (d > 0).any()]
     return float(min(positive)) / 2 if positive else 1.0
+
+
+def last_known(distances: Floats) -> Floats:
+    """Return the farthest of the neighbours that there are; 1 where there are none."""
+    known = np.isfinite(distances)
+    last = distances[np.arange(len(distances)), np.maximum(known.sum(axis=1), 1) - 1]
+    return np.asarray(np.where(known.any(axis=1), last, 1.0))
