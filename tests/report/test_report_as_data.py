@@ -132,3 +132,18 @@ def test_page_one_names_the_table_and_what_was_stated(tmp_path):
     outside = made.external()
     assert not any(name in outside.to_html() + outside.to_json() for name in ("real.csv", "syn.csv", "hold.csv"))
     assert "Recipient: a course" in outside.to_markdown()
+
+
+def test_the_json_has_a_summary_that_is_made_of_the_rest(report):
+    for edition in (report, report.external()):
+        told = json.loads(edition.to_json())["summary"]
+        assert told["questions"] == edition.questions
+        assert told["advice"] == edition.advice
+        assert told["columns"] == edition.columns().to_dicts()
+        assert told["metrics"] == edition.metrics()
+        assert "people" not in told
+        changed = json.loads(edition.to_json())
+        changed["summary"]["metrics"]["score"] = 2.0
+        assert type(edition).from_dict(changed).to_json() == edition.to_json()
+        del changed["summary"]
+        assert type(edition).from_dict(changed).to_json() == edition.to_json()

@@ -13,6 +13,7 @@ import polars as pl
 from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError, TableError
 from divulge.core.result import tidy
+from divulge.report.first_page import summary
 from divulge.report.model import ANY_COUNT, FORMAT, Assessment, Records
 from divulge.report.schema import fault
 
@@ -67,7 +68,8 @@ _CHANGED = (
 
 def content_of(assessment: Assessment) -> dict[str, Any]:
     """Return the content of assessment.json for an assessment."""
-    data: dict[str, Any] = _plain(msgspec.to_builtins(assessment))
+    whole = msgspec.structs.replace(assessment, summary=summary(assessment))
+    data: dict[str, Any] = _plain(msgspec.to_builtins(whole))
     change = data["change"]
     if assessment.edition == "custodian":
         rows = change and [_last(r, _CHANGED) for r in change["comparisons"]]
@@ -154,7 +156,7 @@ def assessment_of(data: Any, where: str = "assessment") -> Assessment:
     place = fault(whole)
     if place:
         raise SettingError(f"{where}: damaged at {place}. hint: run `divulge assess` again, or restore the file.")
-    return msgspec.convert(whole, Assessment)
+    return msgspec.structs.replace(msgspec.convert(whole, Assessment), summary=None)
 
 
 def _read_json(path: Path) -> Any:

@@ -1,21 +1,40 @@
-"""What the first page says, as plain data: its questions, what to do, which columns, how many people, ten numbers."""
+"""What the first page says, as data: its questions, what to do, which columns, how many people, ten numbers."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import polars as pl
 
+from divulge.attacks.checks import SHOWN
+from divulge.case.preconditions import CRITICAL
 from divulge.core.result import identity, is_compared
 from divulge.report import formatting, order
-from divulge.report.model import Assessment
+from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import advice as advised
 from divulge.report.prose import use
 from divulge.report.prose.column_map import column_map
 from divulge.report.prose.compared import is_mean, more_people
 from divulge.report.prose.tiles import asked, tiles
+from divulge.report.summary_model import Summary
 
-__all__ = ["advice", "columns", "metrics", "people", "questions"]
+__all__ = ["advice", "columns", "metrics", "people", "questions", "score", "score_of", "summary"]
+
+
+def summary(data: Assessment) -> Summary:
+    """Return what the first page says, all but how many people each test hits, as a part of the assessment."""
+    return msgspec.convert(
+        {
+            "questions": questions(data),
+            "advice": advice(data),
+            "columns": columns(data).to_dicts(),
+            "metrics": metrics(data),
+        },
+        Summary,
+    )
 
 
 def questions(data: Assessment) -> list[dict[str, Any]]:
@@ -84,7 +103,7 @@ def people(data: Assessment) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=types)
 
 
-def metrics(data: Assessment, score: float) -> dict[str, float]:
+def metrics(data: Assessment) -> dict[str, float]:
     """Return ten numbers for a trend; one that this run or this edition does not have is left out."""
     compared = [r for r in data.results if is_compared(r)]
     counted = people(data)
@@ -94,7 +113,7 @@ def metrics(data: Assessment, score: float) -> dict[str, float]:
     kept = use.of_pairs(data)
     found = counted.filter(pl.col("verdict") == "excess found")["at_least"]
     told: dict[str, float | None] = {
-        "score": score if score == score else None,
+        "score": None if math.isnan(reached := score(data)) else reached,
         "tests": len(compared),
         "excess_found": sum(r.verdict == "excess found" for r in compared),
         "deficit_found": sum(r.verdict == "deficit found" for r in compared),
@@ -106,6 +125,25 @@ def metrics(data: Assessment, score: float) -> dict[str, float]:
         "distance_of_pairs": None if kept is None else kept.ruler,
     }
     return {name: float(value) for name, value in told.items() if value is not None}
+
+
+def score(data: Assessment) -> float:
+    """Return the score of all comparisons; nan without any, and where a critical precondition fails."""
+    failed = any(c.check in CRITICAL and not c.ok for c in data.preconditions)
+    return math.nan if failed else score_of(data.results)
+
+
+def score_of(results: Sequence[ResultRecord]) -> float:
+    """Return a score from 0 to 1, 1 is least risk: 1 less the largest limit, in parts of what a copy would show."""
+    known = [
+        r.risk.high_simultaneous / shown
+        for r in results
+        if r.verdict is not None
+        and r.risk
+        and r.risk.high_simultaneous is not None
+        and (shown := min(1.0, 1.0 if (of_copy := r.context.get(SHOWN)) is None else of_copy)) > 0
+    ]
+    return 1 - min(1.0, max(0.0, *known, 0.0)) if known else math.nan
 
 
 def _largest(values: list[float], otherwise: float | None = None) -> float | None:

@@ -13,6 +13,7 @@ from divulge.measures.result import FidelityResult
 from divulge.report.control_model import PositiveControl
 from divulge.report.fidelity_model import FidelityScope
 from divulge.report.policy_model import Change, Policy
+from divulge.report.summary_model import Summary
 
 __all__ = [
     "ANY_COUNT",
@@ -435,6 +436,7 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
     started: Annotated[str, Meta(description="ISO 8601, UTC.")]
     seconds: float
     verdict: Overall
+    summary: Annotated[Summary | None, Meta(description="What the first page says; null in older files.")] = None
     tables: Tables
     schema: tuple[Column, ...]
     preconditions: tuple[Precondition, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
@@ -15,8 +14,6 @@ from typing import TYPE_CHECKING, Any, overload
 import msgspec
 import polars as pl
 
-from divulge.attacks.checks import SHOWN
-from divulge.case.preconditions import CRITICAL
 from divulge.core.atomic_write import new_folder, replaced, replacing, saved, written
 from divulge.core.errors import SettingError
 from divulge.core.result import Result, jsonable
@@ -162,8 +159,9 @@ class Report:
     def questions(self) -> list[dict[str, Any]]:
         """The questions of the first page: each with its state, members, strangers and a sentence.
 
-        A dictionary has `question`, `asks`, `state`, `attack` (the one that speaks for the question), `members` and
-        `strangers` (shares of people, guesses or rows that it hits; None where there is none) and `sentence`.
+        They stand in the JSON too, as `summary`. A dictionary has `question`, `asks`, `state`, `attack` (the one that
+        speaks for the question), `members` and `strangers` (shares of people, guesses or rows that it hits; None where
+        there is none) and `sentence`.
         """
         return first_page.questions(self.assessment)
 
@@ -198,7 +196,7 @@ class Report:
         of all tests), members_copied and strangers_copied (shares whose whole record is copied), distance_of_pairs (of
         columns, in units of what a fresh sample of people shows).
         """
-        return first_page.metrics(self.assessment, self.get_score())
+        return first_page.metrics(self.assessment)
 
     def plot(self, attack: str | None = None) -> Figure:
         """Return a figure of the comparisons of an attack; without a name, of the one that decides the verdict.
@@ -296,9 +294,7 @@ class Report:
         hit), or where no part of a copy would show, are left out. The worst comparison decides; the score is not a mean
         over properties. It is nan without a holdout and where a critical precondition fails.
         """
-        if any(c.check in CRITICAL and not c.ok for c in self.assessment.preconditions):
-            return math.nan
-        return _score(self.assessment.results)
+        return first_page.score(self.assessment)
 
     def get_properties(self) -> Any:
         """Return one row for each attack that was compared with strangers: Property, Score, Verdict, worst first.
@@ -309,7 +305,7 @@ class Report:
         rows = []
         for attack in _attacks(self.assessment.results):
             own = [r for r in self.assessment.results if r.attack == attack]
-            rows.append({"Property": attack, "Score": _score(own), "Verdict": _worst(own)})
+            rows.append({"Property": attack, "Score": first_page.score_of(own), "Verdict": _worst(own)})
         schema = {"Property": pl.String, "Score": pl.Float64, "Verdict": pl.String}
         frame = pl.DataFrame(rows, schema=schema).sort("Score", maintain_order=True, nulls_last=True)
         return as_kind(frame, self.kind)
@@ -403,18 +399,6 @@ _DOCUMENTS: dict[str, Callable[[Report], str]] = {
     "report.md": Report.to_markdown,
     "junit.xml": Report.to_junit,
 }
-
-
-def _score(results: Sequence[ResultRecord]) -> float:
-    known = [
-        r.risk.high_simultaneous / shown
-        for r in results
-        if r.verdict is not None
-        and r.risk
-        and r.risk.high_simultaneous is not None
-        and (shown := min(1.0, 1.0 if (of_copy := r.context.get(SHOWN)) is None else of_copy)) > 0
-    ]
-    return 1 - min(1.0, max(0.0, *known, 0.0)) if known else math.nan
 
 
 def _attacks(results: Sequence[ResultRecord]) -> list[str]:

@@ -12,10 +12,12 @@ Made = Literal["counts", "public", "listing", "clock", "withheld"]
 or of tests; seconds; or not there."""
 
 _COUNTS = (
-    "Baseline.rate", "Difference.value", "MinimalKeySet.n_disclosed", "MinimalKeySet.share", "Rate.hits", "Rate.n",
+    "Baseline.rate", "ColumnAnswer.risk",
+    "Difference.value", "MinimalKeySet.n_disclosed", "MinimalKeySet.share", "Rate.hits", "Rate.n",
     "Rate.rate", "ResultRecord.context", "ResultRecord.score", "Risk.high", "Risk.high_simultaneous",
     "Risk.leak_free_high", "Risk.leak_free_low", "Risk.low", "Risk.low_simultaneous", "Risk.value", "Table.repeated",
     "Table.rows", "Table.units", "Value.holdout", "Value.real",
+    "QuestionAnswer.members", "QuestionAnswer.strangers", "Summary.metrics",
 )  # fmt: skip
 _PUBLIC = (
     "AcceptedLimit.limit", "Bound.acceptable",
@@ -68,6 +70,7 @@ entry of its attack declares. Numbers inside sentences are withheld but for thos
 limits of a policy, and numbers of entries."""
 
 DECISIONS = (
+    "ColumnAnswer.compared", "ColumnAnswer.verdict",
     "Bound.bounded", "Bound.primary", "Change.previous_edition", "Change.same_people", "Change.same_synthetic",
     "Change.verdict", "Changed.verdict", "ChangedFidelity.verdict", "Condition.kept", "FidelityResult.verdict",
     "FidelityScope.too_close", "Found.without", "Overall.nearer", "Overall.verdict", "Policy.kept",

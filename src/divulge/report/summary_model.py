@@ -1,0 +1,50 @@
+"""What the first page says, as a part of the assessment."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+__all__ = ["ColumnAnswer", "NextStep", "QuestionAnswer", "Summary"]
+
+
+class QuestionAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """A question of the first page, and what answers it."""
+
+    question: str
+    asks: str
+    state: str
+    attack: Annotated[str | None, Meta(description="The attack that speaks for the question.")]
+    members: Annotated[float | None, Meta(description="Share of people, guesses or rows that it hits.")]
+    strangers: float | None
+    sentence: str
+
+
+class NextStep(msgspec.Struct, frozen=True, kw_only=True):
+    """What to do now; `warning` is empty where the step does no harm."""
+
+    do: str
+    changes: str
+    warning: str
+
+
+class ColumnAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found about one column in one way; a column that no comparison is about alone has no way."""
+
+    column: str
+    kind: str | None
+    compared: Annotated[bool, Meta(description="Whether any comparison looks at the column.")]
+    way: str | None
+    verdict: str | None
+    risk: float | None
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What the first page says. It is made of the other fields, and made anew where a file is read."""
+
+    questions: tuple[QuestionAnswer, ...]
+    advice: Annotated[tuple[NextStep, ...], Meta(description="Most urgent first.")]
+    columns: Annotated[tuple[ColumnAnswer, ...], Meta(description="Worst first.")]
+    metrics: Annotated[dict[str, float], Meta(description="Ten numbers; one that this edition lacks is left out.")]
