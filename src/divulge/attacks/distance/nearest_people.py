@@ -182,21 +182,21 @@ _BOUNDS = (
     "the limits are of the widest of the nearest 1, 2, 5 and 10% of people, ties left out, by the score that bounds "
     "more; they bound copies that lie that near, and not rows that were changed much"
 )
-_ABOUT = "the rates are of the nearest {:g}% of people by {}"
-_WORDS = ("the distance", "the ratio of distances")
-_FEW = "cannot tell: members who have a synthetic row that near may be up to {:.3f} more than strangers"
-_BLIND = "cannot tell: even verbatim copies would hardly be nearer here than other people are"
+_ABOUT_GROUP = "the rates are of the group whose limit counts, or of that in which members are too many"
+_FEW = "cannot tell: copies of up to {:.3f} of the members may be that near without being told from chance"
 _APART = "cannot tell: the p-value shows an excess, but the interval of the difference reaches 0"
 NEARNESS_NOTES = (
     _HOW,
     _BOUNDS.replace("1, 2, 5 and 10%", "#, #, # and #%"),
-    *(f"the rates are of the nearest #% of people by {how}" for how in _WORDS),
+    _ABOUT_GROUP,
     _FEW.replace("{:.3f}", "#"),
-    _BLIND,
     _APART.replace("0", "#"),
 )
-"""Notes for the entry; "#" stands for a number."""
+"""Notes for the entry; "#" stands for a number. Which score and group decide may turn on one person."""
+_BY_RATIO, _OF_PEOPLE = "whether the group is that by the ratio", "share of people whom the group has"
 NEARNESS_CONTEXT: dict[str, Rounding] = {
+    _BY_RATIO: Withheld(),
+    _OF_PEOPLE: Withheld(),
     **{f"p-value by {score}": Withheld() for score in SCORES},
     **{f"upper limit by {score}": Withheld() for score in SCORES},
 }
@@ -232,18 +232,18 @@ class Nearness:
         """
         p, alpha = self.people.p_value, 1 - self.level
         tested, bound = self.people.tested(self.level), self.people.bound(self.level)
-        notes = [n for n in result.notes if not n.startswith((CANNOT_TELL, _ABOUT[:20]))]
+        notes = [n for n in result.notes if not n.startswith(CANNOT_TELL)]
         if p <= alpha and tested.difference.low > 0 and tested.risk.low > 0:
-            notes.append(_ABOUT.format(FRONT[tested.group] / 10, _WORDS[tested.score]))
-            return self._with(replace(result, verdict="excess found", notes=tuple(notes)), tested, n_families)
-        notes.append(_ABOUT.format(BOUNDED[bound.group] / 10, _WORDS[bound.score]))
+            told = replace(result, verdict="excess found", notes=tuple(notes))
+            return self._with(told, tested, FRONT[tested.group], n_families)
         if p > alpha and bound.limit <= acceptable:
-            return self._with(replace(result, verdict="none found", notes=tuple(notes)), bound, n_families)
-        wide = _FEW.format(bound.limit) if bound.limit < 1 else _BLIND
-        notes.append(_APART if p <= alpha else wide)
-        return self._with(replace(result, verdict="cannot tell", notes=tuple(notes)), bound, n_families)
+            told = replace(result, verdict="none found", notes=tuple(notes))
+        else:
+            notes.append(_APART if p <= alpha else _FEW.format(min(1.0, bound.limit)))
+            told = replace(result, verdict="cannot tell", notes=tuple(notes))
+        return self._with(told, bound, BOUNDED[bound.group], n_families)
 
-    def _with(self, result: Result, group: NearestGroup, n_families: int) -> Result:
+    def _with(self, result: Result, group: NearestGroup, per_mille: int, n_families: int) -> Result:
         n, m = self.people.n_members, self.people.n_strangers
         rates = [
             Rate(hits=float(hits), n=k, rate=hits / k if k else None)
@@ -270,7 +270,11 @@ class Nearness:
             if n and m
             else math.nan
         )
-        context = result.context | {SHOWN: finite(group.shown)}
+        context = result.context | {
+            SHOWN: finite(group.shown),
+            _BY_RATIO: float(group.score),
+            _OF_PEOPLE: per_mille / 1000,
+        }
         assert result.verdict is not None
         return replace(
             result,
@@ -308,7 +312,7 @@ def nearness(case: Case, plain: Result, d: Distances) -> Result:
         p_value=found.p_value,
         p_adjusted=found.p_value,
         context=plain.context | context,
-        notes=(*plain.notes, _HOW, _BOUNDS),
+        notes=(*plain.notes, _HOW, _BOUNDS, _ABOUT_GROUP),
         comparison=comparison,
     )
     return comparison.judged(plain, ACCEPTABLE)
