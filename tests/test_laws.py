@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 import divulge
 from divulge.attacks.catalogue import CATALOGUE
-from divulge.attacks.distance.other_spellings import FORMS
+from divulge.attacks.copying.other_spellings import FORMS
 from divulge.attacks.membership import classifier_score
 from divulge.attacks.membership.scores import TESTED
 from divulge.case.case import build_case

@@ -10,14 +10,14 @@ from .attacks.attribution.modal_guess import modal_guess as modal_guess
 from .attacks.attribution.rapid import rapid as rapid
 from .attacks.attribution.tcap import tcap as tcap
 from .attacks.attribution.weap import weap as weap
+from .attacks.copying.copies import copies as copies
+from .attacks.copying.named_in_texts import named_in_texts as named_in_texts
 from .attacks.distance.authenticity import authenticity as authenticity
-from .attacks.distance.copies import copies as copies
 from .attacks.distance.dcr import dcr as dcr
 from .attacks.distance.dcr_baseline import dcr_baseline as dcr_baseline
 from .attacks.distance.epsilon_identifiability import epsilon_identifiability as epsilon_identifiability
 from .attacks.distance.hitting_rate import hitting_rate as hitting_rate
 from .attacks.distance.identical_match_share import identical_match_share as identical_match_share
-from .attacks.distance.named_in_texts import named_in_texts as named_in_texts
 from .attacks.distance.nnaa import nnaa as nnaa
 from .attacks.distance.nndr import nndr as nndr
 from .attacks.identity.delta_presence import delta_presence as delta_presence

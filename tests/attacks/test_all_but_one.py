@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import divulge
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.distance.all_but_one import SMALLEST
+from divulge.attacks.copying.all_but_one import SMALLEST
 from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 

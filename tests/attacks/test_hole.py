@@ -97,7 +97,7 @@ def test_without_strangers_there_is_none():
 
 
 def test_the_p_value_is_corrected_in_no_family_of_the_attack_and_over_the_attacks():
-    assert CATALOGUE["dcr"].alone == ("hole", "aligned")
+    assert CATALOGUE["dcr"].alone == ("nearness", "hole", "aligned")
     case = build_case(*filtered(), schema=SCHEMA)
     results = divulge.dcr.run(case)
     (own,) = (r for r in correct(case, results) if r.variant == "hole")

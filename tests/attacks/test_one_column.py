@@ -86,7 +86,8 @@ def test_an_identifier_that_is_the_unit_or_ignored_is_compared(role):
         results = divulge.copies.run(build_case(real, synthetic, holdout, ignore=["who"]))
     own = only(results, "one column", "who")
     assert (own.real.hits, own.holdout.hits, own.verdict) == (90, 0, "excess found")
-    assert {r.variant for r in results if r.verdict == "excess found"} == {"one column"}
+    found = {r.variant for r in results if r.verdict == "excess found"}
+    assert found == {"one column", *(["one column, nearly equal"] if role == "ignore" else [])}
 
 
 def test_a_unit_counts_once():
@@ -108,7 +109,8 @@ def test_dates_to_the_second_and_long_decimals_are_compared():
     real, holdout = table[:60], table[60:]
     synthetic = real.with_columns(at=real["at"].shuffle(seed=1), x=pl.col("x") + 1e-9)
     results = asked(real, synthetic, holdout)
-    assert {(r.keys, r.verdict) for r in results} == {(("at",), "excess found"), (("x",), "cannot tell")}
+    equal = {(r.keys, r.verdict) for r in results if r.variant == "one column"}
+    assert equal == {(("at",), "excess found"), (("x",), "cannot tell")}
 
 
 def test_nine_of_ten_must_have_a_value_of_their_own():
@@ -118,7 +120,8 @@ def test_nine_of_ten_must_have_a_value_of_their_own():
     for n_alone, there in ((36, True), (35, False)):
         whole = table(n_alone)
         case = build_case(whole[::2], whole[::2], whole[1::2])
-        assert [r.keys for r in divulge.copies.run(case, variants=["exact", "one column"])[1:]] == [("x",)] * there
+        results = divulge.copies.run(case, variants=["one column"])
+        assert [r.keys for r in results if r.variant == "one column"] == [("x",)] * there
 
 
 # ---------------------------------------------------------------- plain python
@@ -212,7 +215,7 @@ def test_order_of_rows_and_columns_changes_nothing():
     before = asked(*tables)
     moved = [t[o].select(reversed(t.columns)) for t, o in zip(tables, orders, strict=True)]
     after = asked(*moved)
-    assert len(before) == 8
+    assert len(before) == 10
     for one, other in zip(before, after, strict=True):
         assert {**one.to_dict(), "seconds": 0} == {**other.to_dict(), "seconds": 0}
         np.testing.assert_array_equal(one.individual.real[orders[0]], other.individual.real)

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks.distance import column_subsets as subsets
-from divulge.attacks.distance.column_subsets import candidate_subsets
+from divulge.attacks.copying import column_subsets as subsets
+from divulge.attacks.copying.column_subsets import candidate_subsets
 from divulge.case.case import build_case
 
 TOWNS = [f"town{j}" for j in range(25)]

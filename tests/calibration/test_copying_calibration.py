@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks.distance import column_subsets as subsets
+from divulge.attacks.copying import column_subsets as subsets
 from divulge.case.case import build_case
 from divulge.core.schema import Column, Schema
 
@@ -274,6 +274,56 @@ def test_identifiers_in_another_spelling_are_found_and_chance_is_not(form, runs,
             wrong, found = wrong + (seen and not planted), found + (seen and planted)
     assert wrong / runs <= most(0.05, runs, errors)
     assert found / runs >= 0.9 - errors * math.sqrt(0.09 / runs)
+
+
+def neighbours(rng, n, kind):
+    """Numbers of people, and the same moved by a little."""
+    if kind == "stamps":
+        drawn = rng.integers(0, 6 * 365 * 86_400, n).astype(float)
+        return drawn, drawn + rng.integers(-30, 31, n)
+    drawn = rng.lognormal(10, 1, n)
+    return drawn, drawn * (1 + rng.uniform(-1e-5, 1e-5, n))
+
+
+@runs(20, 200)
+@pytest.mark.parametrize("kind", ["stamps", "lognormal"])
+def test_numbers_nearly_equal_are_found_and_chance_is_not(kind, runs, errors):
+    """A twentieth of 400 people is found; without any of them, at most one table in twenty has a finding."""
+    wrong, found = 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 14])
+        (real, moved), (synthetic, _), (holdout, _) = (neighbours(rng, 400, kind) for _ in range(3))
+        codes = [pl.Series("c", rng.integers(0, 9, 400).astype(str)) for _ in range(3)]
+        for released, planted in ((synthetic, False), (np.r_[moved[:20], synthetic[20:]], True)):
+            tables = [pl.DataFrame({"x": x, "c": c}) for x, c in zip((real, released, holdout), codes, strict=True)]
+            results = divulge.copies(*tables[:2], holdout=tables[2], seed=i, variants=["one column"])
+            seen = any(r.verdict == "excess found" for r in results)
+            wrong, found = wrong + (seen and not planted), found + (seen and planted)
+    assert wrong / runs <= most(0.05, runs, errors)
+    assert found / runs >= 0.9 - errors * math.sqrt(0.09 / runs)
+
+
+@runs(20, 200)
+def test_rare_pairs_are_found_and_chance_is_not(runs, errors):
+    """Pairs of two codes of 10% of 500 people, who alone have them, are found; without any, at most one table in twenty has a finding."""
+    wrong, found = 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 15])
+        levels = np.array([60, 60, 30, 5, 3])
+        real, synthetic, holdout = (rng.random((500, 5)) ** 1.2 * levels // 1 for _ in range(3))
+        leaky = synthetic.copy()
+        _, own, times = np.unique(real[:, :2], axis=0, return_index=True, return_counts=True)
+        leaky[rng.permutation(500)[:50], :2] = real[rng.permutation(own[times == 1])[:50], :2]
+        for released, planted in ((synthetic, False), (leaky, True)):
+            tables = [
+                pl.DataFrame([[f"v{v:.0f}" for v in row] for row in t], schema=list("abcde"), orient="row")
+                for t in (real, released, holdout)
+            ]
+            results = divulge.copies(*tables[:2], holdout=tables[2], seed=i, variants=["rare pairs"])
+            seen = any(r.verdict == "excess found" for r in results)
+            wrong, found = wrong + (seen and not planted), found + (seen and planted)
+    assert wrong / runs <= most(0.05, runs, errors)
+    assert found / runs >= 0.75 - errors * math.sqrt(0.19 / runs)
 
 
 def few_values(rng, n, d=9, levels=4, dependent=0.3):

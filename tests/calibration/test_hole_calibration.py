@@ -124,3 +124,54 @@ def test_full_copies_under_other_labels_are_found(world, runs, errors):
                 copy = copy.with_columns(pl.col(c).replace_strict(names))
         found += aligned(real, copy, holdout, seed=i).verdict == "excess found"
     assert found / runs >= 0.95 - errors * math.sqrt(0.05 * 0.95 / runs)
+
+
+# ---------------------------------------------------------------- nearness
+
+
+def near(*tables, seed=0, **more):
+    return CATALOGUE["dcr"].run(build_case(*tables, seed=seed, **more))[-3]
+
+
+@runs(40, 400)
+@pytest.mark.parametrize("sizes", [(300, 300, 300), (500, 300, 200)])
+@pytest.mark.parametrize("world", WORLDS)
+def test_clean_tables_have_no_more_members_among_the_nearest(world, sizes, runs, errors):
+    wrong = 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 36])
+        found = near(*(WORLDS[world](rng, n) for n in sizes), seed=i)
+        wrong += found.p_value <= 0.05
+        assert found.verdict != "excess found" or found.p_value <= 0.05
+    assert wrong / runs <= 0.05 + errors * math.sqrt(0.05 * 0.95 / runs)
+
+
+@runs(3, 40)
+@pytest.mark.parametrize("world", ["mixed", "skewed"])
+@pytest.mark.parametrize("moved", [0.0, 0.15])
+def test_copies_are_found_and_never_bounded_below_their_share(world, moved, runs, errors):
+    """A twentieth of 1,500 people, verbatim, or numbers moved by .15 standard deviations."""
+    found, short = 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 37])
+        real, synthetic, holdout = (WORLDS[world](rng, 1500) for _ in range(3))
+        rows = real[:75].with_columns(
+            pl.col(c) + pl.Series(rng.normal(0, moved * real[c].std(), 75)) for c in real.columns if c.startswith("x")
+        )
+        rows = rows.cast(dict(real.schema))
+        result = near(real, pl.concat([rows, synthetic[75:]]), holdout, seed=i)
+        found += result.verdict == "excess found"
+        short += result.verdict == "none found"
+    assert found >= 0.9 * runs
+    assert short == 0
+
+
+@runs(6, 60)
+@pytest.mark.parametrize("world", ["mixed", "skewed", "continuous"])
+def test_clean_tables_of_1500_people_are_bounded(world, runs, errors):
+    bounded = 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 38])
+        result = near(*(WORLDS[world](rng, 1500) for _ in range(3)), seed=i)
+        bounded += result.comparison.people.bound(1 - 0.05 / 7).limit <= 0.05  # seven bounds of a run
+    assert bounded / runs >= 0.9 - errors * math.sqrt(0.9 * 0.1 / runs)

@@ -119,3 +119,25 @@ def test_a_run_by_an_engine_that_is_ended_leaves_its_disk_as_it_was(which, tmp_p
         assert left
         PrivateFolder("divulge-", spill).remove()  # the next run
         assert list(spill.iterdir()) == []
+
+
+@pytest.mark.parametrize("handled", [True, False])
+def test_an_error_after_an_interrupt_is_an_interrupt(handled, monkeypatch):
+    """A second signal ends the clearing up of the first one with whatever error; it is not the program's."""
+    left = []
+
+    def leave(cause):
+        left.append(type(cause))
+        raise SystemExit(130)
+
+    def ended(**_):
+        try:
+            raise KeyboardInterrupt if handled else ValueError
+        except (KeyboardInterrupt, ValueError):
+            raise RuntimeError("cannot join thread")  # noqa: B904 # as a library raises it
+
+    monkeypatch.setattr(cli, "_leave", leave)
+    monkeypatch.setattr(cli.cli, "main", ended)
+    with pytest.raises(SystemExit) as status:
+        cli._run()
+    assert (status.value.code, left) == ((130, [KeyboardInterrupt]) if handled else (3, []))

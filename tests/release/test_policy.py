@@ -4,14 +4,18 @@ import hashlib
 import json
 import re
 import sys
+from datetime import date, datetime
 
 import jsonschema
 import pytest
-from report_helpers import broken, judge_policy
+from msgspec.structs import replace
+from report_helpers import assessment, broken, judge_policy
 
 from divulge import cli
 from divulge.case.preconditions import CRITICAL
 from divulge.core.errors import SettingError
+from divulge.release import conditions as judging
+from divulge.release.accepted import AFTER, BEFORE, FUTURE, LATER, UNKNOWN
 from divulge.release.conditions import conditions
 from divulge.release.policy import TEMPLATE, Policy, policy_from_toml, read_policy
 from divulge.report.schema import assessment_schema
@@ -346,7 +350,114 @@ def test_the_template_is_a_policy_commented_lines_included():
     policy = policy_from_toml(everything)
     assert policy.positive_control.seen and policy.change
     assert policy.fail_on == ("any.low > 0.01", "column_pairs[all].ruler > 3", "column_shapes differs")
-    assert all(f in everything for f in Policy.__struct_fields__ if f != "sha256")
+    assert all(f in everything for f in Policy.__struct_fields__ if f not in ("sha256", "file_changed"))
+    assert policy.primary == ("copies", "dcr", "linkability", "inference", "membership")
+    assert policy.limits == {"dcr": 0.1} and policy.accepted["dcr"].on == date(2026, 11, 29)
+
+
+ACCEPTED = '[accepted.dcr]\nlimit = 0.1\nwhy = "few"\nby = "Ada"\non = 2026-11-29\n'
+BOUND = {
+    "attack": "dcr", "variant": "nearness", "keys": [], "target": None, "words": "nearness", "primary": True, "limit": 0.07,
+    "shown": 1.0, "bounded": False, "people": None, "acceptable": None,
+}  # fmt: skip
+
+
+def bounded(*bounds, **more):
+    data = run(verdict={"verdict": "cannot tell", "bounds": list(bounds)}, **more)
+    return data | {"settings": {**data["settings"], "acceptable": 0.05}}
+
+
+@pytest.mark.parametrize(
+    ("text", "bound", "found", "why"),
+    [
+        (ACCEPTED, BOUND, "bounded", ""),
+        ('primary = ["dcr"]', BOUND, "not bounded", "above 0.05"),
+        ('primary = ["dcr"]', BOUND | {"limit": 0.04, "bounded": True}, "bounded", ""),
+        (ACCEPTED, BOUND | {"limit": 0.11}, "not bounded", "above 0.1"),
+        (ACCEPTED, BOUND | {"limit": None}, "not bounded", "above 0.1"),
+        ('primary = ["dcr", "copies", "inference"]\n' + ACCEPTED, BOUND, "bounded", ""),
+    ],
+)
+def test_bounds_are_judged_by_the_accepted_limit_or_the_acceptable_one(text, bound, found, why):
+    judged = judge_policy(bounded(bound), policy_from_toml("preconditions = false\n" + text))
+    own = [c for c in judged["conditions"] if c["condition"].startswith("dcr: its bound is at most")]
+    assert [(c["found"], c["why"], c["kept"]) for c in own] == [(found, why, not why)]
+    (none,) = (
+        c for c in judge_policy(bounded(), policy_from_toml(text))["conditions"] if c["condition"][:7] == "dcr: it"
+    )
+    assert (none["found"], none["why"]) == ("not tested", "it has no bound")
+
+
+def test_what_is_known_of_when_a_limit_was_accepted():
+    """Dates are compared with this run and with an earlier one of the same tables; other runs nobody knows."""
+    table = {"rows": 10, "columns": 2, "sha256": "0" * 64, "hashed": "file"}
+    same = {"real": table, "synthetic": table, "holdout": table}
+    policy = policy_from_toml(ACCEPTED)
+
+    def known(acceptable, started, earlier=None, tables=same):
+        now = bounded(BOUND | {"acceptable": acceptable}, tables=same, started=started)
+        before = None if earlier is None else assessment(bounded(tables=tables, started=earlier))
+        (told,) = judging.judge_policy(assessment(now), policy, (), before).accepted
+        assert (told.attack, told.limit, told.why, told.by, told.on) == ("dcr", 0.1, "few", "Ada", "2026-11-29")
+        return told.known
+
+    day = "2026-11-{}T08:00:00+00:00"
+    assert known(0.1, day.format(30)) == UNKNOWN
+    assert known(None, day.format(30)) == LATER
+    assert known(0.1, day.format(28)) == FUTURE
+    assert known(0.1, day.format(30), day.format(29)) == AFTER.format("2026-11-29")
+    assert known(0.1, day.format(30), day.format(28)) == AFTER.format("2026-11-28")
+    assert known(0.1, "2026-12-02T08:00:00+00:00", day.format(30)) == BEFORE.format("2026-11-30")
+    other = same | {"synthetic": table | {"sha256": "1" * 64}}
+    assert known(0.1, day.format(30), day.format(28), other) == UNKNOWN
+
+
+def test_the_first_run_by_a_file_is_told_as_far_as_it_is_known(tmp_path):
+    (tmp_path / "p.toml").write_text(ACCEPTED)
+    policy = read_policy(tmp_path / "p.toml")
+    first = assessment(bounded(started="2026-11-28T08:00:00+00:00"))
+    first = replace(first, policy=judging.judge_policy(first, policy))
+    now = assessment(bounded(started="2026-11-30T08:00:00+00:00"))
+    assert judging.judge_policy(now, policy).known_since == now.started
+    assert judging.judge_policy(now, policy, (), first).known_since == first.started
+    assert datetime.fromisoformat(judging.judge_policy(now, policy).file_changed).tzinfo is not None
+    (tmp_path / "p.toml").write_text(ACCEPTED.replace("few", "fewer"))
+    assert judging.judge_policy(now, read_policy(tmp_path / "p.toml"), (), first).known_since == now.started
+    assert judging.judge_policy(now, policy_from_toml(ACCEPTED)).known_since is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('primary = ["nearness"]', "primary: no attack 'nearness'"),
+        ('primary = ["nndr"]', "primary: no run bounds 'nndr'. hint: use copies, dcr"),
+        ('primary = "copies"', "primary: expected array, got str"),
+        (ACCEPTED.replace("dcr", "dcrs"), r"\[accepted\]: no attack 'dcrs'. hint: did you mean 'dcr'"),
+        (ACCEPTED.replace("0.1", "10"), r"\[accepted.dcr\]: limit: not between 0 and 1. hint: 0.1 is 10%"),
+        (ACCEPTED.replace("0.1", "-0.1"), r"\[accepted.dcr\]: limit: not between 0 and 1"),
+        (ACCEPTED.replace("0.1", "nan"), r"\[accepted.dcr\]: limit: not between 0 and 1"),
+        (ACCEPTED.replace("0.1", '"5%"'), r"\[accepted.dcr\]: limit: expected float, got str"),
+        (ACCEPTED.replace("0.1", "true"), r"\[accepted.dcr\]: limit: expected float, got bool"),
+        (ACCEPTED.replace('why = "few"\n', ""), r"\[accepted.dcr\]: why is missing"),
+        (ACCEPTED.replace('"few"', '"  "'), r"\[accepted.dcr\]: why is missing"),
+        (ACCEPTED.replace('by = "Ada"\n', ""), r"\[accepted.dcr\]: by is missing"),
+        (ACCEPTED.replace('"Ada"', "7"), r"\[accepted.dcr\]: by: expected str, got int"),
+        (ACCEPTED.replace("limit = 0.1\n", ""), r"\[accepted.dcr\]: limit is missing"),
+        (ACCEPTED.replace("on = 2026-11-29\n", ""), r"\[accepted.dcr\]: on is missing"),
+        (
+            ACCEPTED.replace("2026-11-29", '"2026-11-29"'),
+            r"\[accepted.dcr\]: on: no date. hint: write it without quotes",
+        ),
+        (ACCEPTED.replace("2026-11-29", "2026-11-29T08:00:00"), r"\[accepted.dcr\]: on: no date"),
+        (ACCEPTED + "who = 1", r"\[accepted.dcr\]: unknown entry 'who'. hint: use limit, why, by, on"),
+        ("accepted = 3", r"\[accepted\] is no table"),
+        ("[accepted]\ndcr = 0.1", r"\[accepted.dcr\] is no table"),
+    ],
+)
+def test_a_mistake_about_bounds_names_its_field(text, said):
+    with pytest.raises(SettingError, match="^policy: " + said) as refused:
+        policy_from_toml(text)
+    assert "hint: " in str(refused.value)
 
 
 def test_the_hash_is_that_of_the_file(tmp_path):

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from report_helpers import AVOIDED, assessment, external, plain, summary
 
 from divulge.report.documents.html import page
+from divulge.report.documents.markdown import markdown
 from divulge.report.model import Bound
 from divulge.report.prose import compared
 from divulge.report.prose.advice import COARSER, advice, carriers
@@ -580,13 +581,65 @@ def test_descriptions_are_not_taken_for_people():
 
 
 def test_a_question_is_as_open_as_its_least_certain_main_test():
-    near = found("dcr", 900, 890, "cannot tell", variant="attraction")
+    near = found("dcr", 190, 180, "cannot tell", variant="nearness")
     data = report(*CALM, near, verdict="cannot tell", bounds=[bound(CALM[0]), bound(near, limit=0.099)])
     tile = tiles(data)[0]
     assert tile.state == "cannot tell"
-    assert tile.sentence.endswith("An excess of up to 9.9% by rows nearest to members is not excluded.")
+    assert tile.sentence.endswith("An excess of up to 9.9% by nearness is not excluded.")
     calm = report(*CALM, near, verdict="none found", bounds=[bound(CALM[0]), bound(near, limit=0.03)])
     assert (tiles(calm)[0].state, "not excluded" in tiles(calm)[0].sentence) == ("none found", False)
+
+
+def test_what_is_excluded_is_said_first():
+    """Before the headline, in every document; not beside a finding, and not where nobody can be compared."""
+    near = found("dcr", 190, 180, "cannot tell", variant="nearness")
+    bounds = [
+        bound(CALM[0], limit=0.018),
+        bound(CALM[2], limit=0.009),
+        bound(near, limit=0.052) | {"words": "nearness"},
+    ]
+    data = report(*CALM, near, verdict="cannot tell", bounds=bounds)
+    said = "Copies above 1.8%, links above 0.9%: excluded; nearness: up to 5.2%."
+    assert decision(data).excluded == said
+    for text in (page(data, []), summary(data), markdown(data)):
+        assert 0 < plain(text).index(said) < plain(text).index(plain(headline(data))[:40])
+    assert said not in page(report(EXACT, bounds=bounds), [])
+    assert decision(report(*CALM, bounds=bounds, verdict="no holdout", holdout=False)).excluded == ""
+    none = report(
+        *CALM,
+        verdict="cannot tell",
+        bounds=[bound(CALM[0], limit=0.2), bound(CALM[2]) | {"limit": None, "bounded": False}],
+    )
+    assert decision(none).excluded == "Copies: up to 20.0%; links: not bounded."
+    rounded = [b | {"limit": 0.05 if b["bounded"] else None, "shown": None} for b in bounds]  # as an external edition
+    told = decision(report(*CALM, near, verdict="cannot tell", bounds=rounded)).excluded
+    assert told == "Copies above 5.0%, links above 5.0%: excluded; nearness: not bounded."
+
+
+def test_a_limit_that_somebody_accepts_is_printed_as_such_and_goes_out_without_its_reason():
+    told = {"attack": "dcr", "limit": 0.1, "why": "few <b>patients", "by": "Ada <i>", "on": "2026-11-29", "known": "no earlier run of "
+            "these tables is known"}  # fmt: skip
+    policy = {"name": "mine", "sha256": "0" * 64, "kept": True, "conditions": [], "primary": ["copies", "inference"],
+              "accepted": [told], "file_changed": "2026-11-29T08:00:00+00:00", "known_since": "2026-11-29T09:00:00+00:00"}  # fmt: skip
+    near = found("dcr", 190, 180, "cannot tell", variant="nearness")
+    accepted = bound(near, limit=0.07) | {"words": "nearness", "bounded": True, "acceptable": 0.1}
+    data = report(*CALM, near, verdict="none found", bounds=[bound(CALM[0]), accepted], policy=policy)
+    html, text, lines = page(data, []), markdown(data), summary(data)
+    for shown in (html, text):
+        assert (
+            "dcr up to 10%" in shown
+            and "Ada" in shown
+            and "few" in shown
+            and "<i>" not in shown.partition("Ada")[2][:9]
+        )
+        assert "last changed 2026-11-29T08:00:00+00:00, as the file system says" in shown
+        assert "known to have been judged by it began 2026-11-29T09:00:00+00:00" in shown
+        assert "bounds of copies, inference" in shown
+    assert "Accepted: dcr up to 10%, by Ada" in " ".join(lines.split())
+    (out,) = external(data)["policy"]["accepted"]
+    assert (out["limit"], out["why"], out["by"], out["on"]) == (0.1, "…", "…", "2026-11-29")
+    assert external(data)["policy"]["file_changed"] is None
+    assert [b["limit"] for b in external(data)["verdict"]["bounds"]] == [0.05, 0.1]
 
 
 def test_rows_that_are_missing_near_people_concern_everybody():

@@ -11,8 +11,9 @@ from divulge.attacks.inference.mean_over_targets import MEAN, mean_over_targets
 from divulge.case.case import build_case
 from divulge.core.result import Baseline, Difference, Individual, Rate, Result, Risk
 from divulge.report.model import NotCompared
+from divulge.run.assess import assess_with
 from divulge.run.judging.verdict import Scope, overall
-from divulge.run.planning.options import Attacker
+from divulge.run.planning.options import Attacker, Reading, RunOptions
 from divulge.run.planning.primaries import bounds_of
 from divulge.stats import Interval
 from divulge.stats.intervals import normal_quantile
@@ -46,8 +47,8 @@ def compared(attack, variant, limit=0.02, verdict="none found", n=1000, **fields
 
 PRIMARY = [
     compared("copies", "exact", 0.004),
-    compared("copies", "near", 0.006),
-    compared("dcr", "attraction", 0.03),
+    replace(compared("copies", "near", 0.006), real=Rate(hits=50, n=1000, rate=0.05)),
+    compared("dcr", "nearness", 0.03),
     compared("linkability", "balanced halves, k = 1", 0.011),
     compared("inference", MEAN, 0.026),
 ]
@@ -72,20 +73,102 @@ def test_screened_comparisons_do_not_hold_none_found_back():
     assert "3 further comparisons were screened, not bounded; their largest limit is 30.0%" in found.sentence
 
 
-@pytest.mark.parametrize("i", range(len(PRIMARY)))
+@pytest.mark.parametrize("i", range(1, len(PRIMARY)))
 def test_each_primary_comparison_holds_none_found_back(i):
-    wide = [compared(r.attack, r.variant, 0.2, "cannot tell") if i == j else r for j, r in enumerate(PRIMARY)]
+    wide = [
+        replace(compared(r.attack, r.variant, 0.2, "cannot tell"), real=r.real) if i == j else r
+        for j, r in enumerate(PRIMARY)
+    ]
     found = told(wide + SCREENED)
     assert found.verdict == "cannot tell"
     assert "1 of 5 primary comparisons is too uncertain to exclude one" in found.sentence
     assert "people would bound it by 5.0%" in found.sentence
 
 
+def test_equal_rows_are_bounded_by_nearness_too_and_near_copies_where_they_are_equal_rows():
+    """Both are limits of the share of copied members; all bounds hold together."""
+    wide = [replace(compared(r.attack, r.variant, 0.2, "cannot tell"), real=r.real) for r in PRIMARY[:2]] + PRIMARY[2:]
+    near = bounds_of(PRIMARY, 0.95)[2]
+    exact, other, *_ = bounds_of(wide, 0.95)
+    assert (exact.limit, exact.bounded, exact.people) == (near.limit, True, None) and not other.bounded
+    coarse = [wide[0], replace(wide[1], real=wide[0].real, holdout=wide[0].holdout), *PRIMARY[2:]]
+    assert [b.limit for b in bounds_of(coarse, 0.95)[:2]] == [near.limit] * 2
+    assert told(coarse).verdict == "none found"
+    blurred = [*coarse[:2], compared("dcr", "nearness", 0.1, "cannot tell"), *PRIMARY[3:]]
+    exact, other, *_ = bounds_of(blurred, 0.95)
+    assert exact.limit == other.limit == pytest.approx(0.1 / 1.2 / 1.96 * 2.32635, rel=1e-4) and exact.people
+    assert bounds_of(PRIMARY, 0.95)[0].limit < near.limit  # its own is smaller
+
+
+@pytest.mark.parametrize(("value", "p", "verdict"), [(0.03, 0.09, "cannot tell"), (0.03, 0.11, "none found"),
+                                                     (-0.03, 0.01, "none found")])  # fmt: skip
+def test_rows_that_lean_towards_members_hold_none_found_back(value, p, verdict):
+    rows = compared("dcr", "attraction", 0.07, "cannot tell", p_value=p)
+    rows = replace(rows, risk=replace(rows.risk, value=value))
+    found = told([*PRIMARY, rows])
+    assert (found.verdict, found.nearer) == (verdict, verdict == "cannot tell")
+    assert ("synthetic rows lie nearest to members (dcr) more often" in found.sentence) == found.nearer
+
+
+def test_a_policy_may_fix_which_bounds_are_needed():
+    wide = [*PRIMARY[:3], compared("linkability", "balanced halves, k = 1", 0.3), PRIMARY[4]]
+    assert told(wide).verdict == "cannot tell"
+    found = told(wide, primary=["copies", "inference"])
+    assert (found.verdict, found.required) == ("none found", ("copies", "inference"))
+    assert [b.attack for b in found.bounds if b.primary] == ["copies", "copies", "inference"]
+    assert found.sentence.endswith(" A policy asks for bounds of copies, inference on average over targets.")
+    assert told(PRIMARY, primary=["copies", "inference", "membership"]).verdict == "cannot tell"
+    assert "not tested: membership" in told(PRIMARY, primary=["copies", "inference", "membership"]).sentence
+    alone = told(PRIMARY + SCREENED, primary=["copies", "inference", "singling_out"])
+    assert alone.verdict == "cannot tell" and "1 of 4 primary comparisons is too uncertain" in alone.sentence
+
+
+@pytest.mark.parametrize(("required", "lacks"), [
+    (["copies"], "inference"), (["inference", "dcr"], "copies"), (["dcr", "linkability"], "copies and inference"),
+])  # fmt: skip
+def test_a_list_without_copies_or_inference_clears_nothing(required, lacks):
+    found = told(PRIMARY, primary=required)
+    assert found.verdict == "cannot tell"
+    assert f"a policy asks for no bound of {lacks}, without which nothing is cleared" in found.sentence
+    assert "too coarse" not in found.sentence
+    assert (
+        told([compared("copies", "exact", 0.3, "excess found"), *PRIMARY[1:]], primary=required).verdict
+        == "excess found"
+    )
+
+
+def test_a_policy_may_accept_another_limit_and_the_sentence_says_so():
+    wide = [*PRIMARY[:2], compared("dcr", "nearness", 0.07, "cannot tell"), *PRIMARY[3:]]
+    assert told(wide).verdict == "cannot tell"
+    found = told(wide, accepted={"dcr": 0.1})
+    (bound,) = (b for b in found.bounds if b.attack == "dcr")
+    assert (found.verdict, bound.bounded, bound.acceptable, bound.people) == ("none found", True, 0.1, None)
+    assert found.sentence.endswith(" A policy accepts nearness up to 10.0%.")
+    assert told(PRIMARY, accepted={"dcr": 0.02}).verdict == "cannot tell"  # a smaller one may be asked for, too
+    # equal rows have the bound of nearness, and the limit of copies
+    copied = [compared("copies", "exact", 0.3, "cannot tell"), *wide[1:]]
+    assert not told(copied, accepted={"dcr": 0.1}).bounds[0].bounded
+
+
+@pytest.mark.slow
+def test_a_policy_of_a_run_reaches_its_verdict():
+    real, synthetic, holdout = (people(150, seed) for seed in (1, 2, 3))
+    plain = {"search": "off", "models": False, "membership": False, "fidelity": False}
+    options = RunOptions(**plain, primary=["copies", "inference"], accepted={"copies": 0.2, "inference": 0.9})
+    run = assess_with(real, synthetic, holdout, Attacker(), Reading(), options).data["verdict"]
+    assert run["required"] == ["copies", "inference"] and "A policy accepts copies up to 20.0%" in run["sentence"]
+    assert {b["attack"] for b in run["bounds"] if b["primary"]} == {"copies", "inference"}
+    assert {b["acceptable"] for b in run["bounds"]} == {0.2, 0.9, None}
+    usual = divulge.assess(real, synthetic, holdout=holdout, **plain).data["verdict"]
+    assert [b["limit"] for b in usual["bounds"]] == [b["limit"] for b in run["bounds"]]
+    assert usual["required"] == [] and "policy" not in usual["sentence"]
+
+
 def test_bounds_hold_together():
-    """Six bounds at 95% together are six at 1 - .05 / 6 each: 2.638 standard errors instead of 1.960."""
+    """Six upper limits at 95% together are six at 1 - .05 / 6 on one side each: 2.394 standard errors."""
     bounds = bounds_of(PRIMARY + SCREENED, 0.95)
     assert [b.primary for b in bounds] == [True, True, True, False, True, True]
-    assert bounds[0].limit == pytest.approx(0.004 / 1.2 / 1.96 * 2.638257, rel=1e-5)
+    assert bounds[0].limit == pytest.approx(0.004 / 1.2 / 1.96 * 2.393980, rel=1e-5)
 
 
 def test_a_limit_is_divided_by_what_a_full_copy_would_show():
@@ -95,8 +178,8 @@ def test_a_limit_is_divided_by_what_a_full_copy_would_show():
 
 
 def test_a_limit_that_excludes_nothing_is_no_bound():
-    """A limit of .09 / 1.2 * 2.64 / 1.96, of which a tenth would show, is 1.01: everybody may be singled out."""
-    blurred = [*PRIMARY, replace(SCREENED[0], context={SHOWN: 0.1})]
+    """A limit of .09 / 1.2 * 2.39 / 1.96, of which .09 would show, is 1.02: everybody may be singled out."""
+    blurred = [*PRIMARY, replace(SCREENED[0], context={SHOWN: 0.09})]
     (bound,) = (b for b in bounds_of(blurred, 0.95) if b.attack == "singling_out")
     assert (bound.limit, bound.bounded) == (None, False)
     assert "singling out (univariate) not bounded" in told(blurred).sentence
@@ -135,7 +218,7 @@ def test_counts_that_are_too_close_hold_none_found_back_and_change_no_finding():
     )
     copied = compared("copies", "exact", 0.3, "excess found")
     assert told([copied, *PRIMARY[1:]], too_close=True) == told([copied, *PRIMARY[1:]])
-    wide = told([compared("copies", "exact", 0.3), *PRIMARY[1:]], too_close=True)
+    wide = told([*PRIMARY[:4], compared("inference", MEAN, 0.3)], too_close=True)
     assert "closer to the real table" in wide.sentence and "too uncertain" in wide.sentence
 
 

@@ -2,8 +2,8 @@
 
 # isort: skip_file
 
-from divulge.attacks.distance import copies
-from divulge.attacks.distance import named_in_texts
+from divulge.attacks.copying import copies
+from divulge.attacks.copying import named_in_texts
 from divulge.attacks.distance import dcr
 from divulge.attacks.distance import nndr
 from divulge.attacks.distance import identical_match_share

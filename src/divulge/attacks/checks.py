@@ -28,6 +28,7 @@ from divulge.stats.attraction import Attraction
 from divulge.stats.isolation import Isolation
 from divulge.stats.pairing import Paired
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -145,6 +146,22 @@ def record_result(
     if not judged:
         return plain
     comparison = compare(members, strangers, level=case.level, rng=case.rng(step), draws=case.draws)
+    return judge(plain, comparison, case.level)
+
+
+def by_record(case: Case, plain: Result, members: Bools | Floats, strangers: Bools | Floats | None) -> Result:
+    """Return the result with the outcomes of people, 0 to 1 or nan, and with members compared with strangers."""
+    scores = members.astype(float)
+    real = Outcomes(scores, cluster=case.units("real"))
+    if strangers is None:
+        return replace(plain, real=rate_of(real), individual=Individual(real=scores), verdict="no holdout")
+    others = strangers.astype(float)
+    holdout = Outcomes(others, cluster=case.units("holdout"))
+    plain = replace(
+        plain, real=rate_of(real), holdout=rate_of(holdout), individual=Individual(real=scores, holdout=others)
+    )
+    rng = case.rng(f"{plain.attack} {plain.variant}")
+    comparison = compare(real, holdout, level=case.level, rng=rng, draws=case.draws)
     return judge(plain, comparison, case.level)
 
 

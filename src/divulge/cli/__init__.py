@@ -70,7 +70,23 @@ def _run() -> NoReturn:
     except SystemExit:
         raise
     except BaseException as error:  # a panic of a library in Rust is no Exception
+        if (interrupt := _interrupt_before(error)) is not None:
+            _leave(interrupt)
         _unforeseen(error)
+
+
+def _interrupt_before(error: BaseException) -> KeyboardInterrupt | None:
+    """Return the interrupt while whose handling an error was raised, as where a second signal came."""
+    passed: set[int] = set()
+    left: list[BaseException | None] = [error]
+    while left:
+        before = left.pop()
+        if isinstance(before, KeyboardInterrupt):
+            return before
+        if before is not None and id(before) not in passed:
+            passed.add(id(before))
+            left += [before.__cause__, before.__context__]
+    return None
 
 
 def _unwritten(error: OSError) -> NoReturn:

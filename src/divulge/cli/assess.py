@@ -128,6 +128,8 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
             RunOptions(
                 jobs=n_jobs(options["jobs"]),
                 reveal=() if external else reveal,
+                primary=(policy.primary or None) if policy else None,
+                accepted=policy.limits if policy else {},
                 keep=keep,
                 **{name: options[name] for name in _PASSED_ON},
             ),
@@ -168,7 +170,7 @@ def _completed(report: Report, previous: Assessment | None, policy: Policy | Non
     if previous is not None:
         report = report.replaced(change=change(report.assessment, previous))
     if policy or fail_on:
-        report = report.replaced(policy=judge_policy(report.assessment, policy, fail_on))
+        report = report.replaced(policy=judge_policy(report.assessment, policy, fail_on, previous))
     return report
 
 

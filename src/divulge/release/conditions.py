@@ -9,6 +9,7 @@ from divulge.attacks.catalogue import CATALOGUE
 from divulge.case.preconditions import CRITICAL, INVALIDATING
 from divulge.core.errors import SettingError
 from divulge.core.result import FOUND, is_compared
+from divulge.release.accepted import since
 from divulge.release.fidelity_rules import in_words, judge_rule
 from divulge.release.policy import Control, Policy
 from divulge.release.rules import Judged, named, of_all, unfinished
@@ -42,7 +43,9 @@ def conditions(policy: Policy | None, fail_on: Sequence[str] = ()) -> list[str]:
     return [c.words for c in _conditions(policy, fail_on)]
 
 
-def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str] = ()) -> policy_model.Policy:
+def judge_policy(
+    data: Assessment, policy: Policy | None, fail_on: Sequence[str] = (), previous: Assessment | None = None
+) -> policy_model.Policy:
     """Return whether an assessment keeps a policy and further rules, condition by condition.
 
     Parameters
@@ -53,6 +56,8 @@ def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str]
         None where there are only rules; they form a policy named "--fail-on".
     fail_on
         Rules that must not hold, as in --fail-on.
+    previous
+        An earlier assessment, which may show that a limit was accepted after it.
 
     Returns
     -------
@@ -82,6 +87,7 @@ def judge_policy(data: Assessment, policy: Policy | None, fail_on: Sequence[str]
             policy_model.Condition(condition=words, found=j.found or _UNTESTED, kept=j.kept, why=j.why)
             for words, j in judged
         ),
+        **(since(data, policy, previous) if policy else {}),
     )
 
 
@@ -107,6 +113,8 @@ def _of_policy(policy: Policy) -> list[_Condition]:
     for attack, limits in policy.attacks.items():
         given = ((f, getattr(limits, f)) for f in limits.__struct_fields__)
         out += [_rule(f"{attack}.{f} {'<' if f == 'score' else '>'} {v!r}") for f, v in given if v is not None]
+    limits_of = policy.limits
+    out += [_bounded(attack, limits_of.get(attack)) for attack in dict.fromkeys((*policy.primary, *limits_of))]
     out += [_power(attack, most) for attack, most in policy.power.items()]
     if policy.positive_control:
         out += _control(policy.positive_control)
@@ -178,6 +186,21 @@ def _precondition(check: str) -> _Condition:
         return _judged("", "was not tested")
 
     return _Condition(f"precondition: {check}", judge)
+
+
+def _bounded(attack: str, most: float | None) -> _Condition:
+    """The bounds of an attack in the verdict are at most the accepted limit, or the acceptable one."""
+
+    def judge(data: Assessment) -> Judged:
+        own = [b for b in data.verdict.bounds if b.attack == attack]
+        if not own:
+            return _judged("", unfinished(data, attack) or "it has no bound")
+        limit = data.settings.acceptable if most is None else most
+        wide = [b for b in own if (not b.bounded if b.limit is None else b.limit > limit)]
+        return _judged("not bounded" if wide else "bounded", f"above {limit:.12g}" if wide else "")
+
+    at_most = "the acceptable risk" if most is None else f"{most:.12g}"
+    return _Condition(f"{attack}: its bound is at most {at_most}", judge)
 
 
 def _required(attack: str) -> _Condition:

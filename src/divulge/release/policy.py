@@ -7,6 +7,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Sequence
+from datetime import UTC, date, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -22,7 +23,7 @@ from divulge.core.result import Verdict, tidy
 from divulge.release.fidelity_rules import parse_rule as parse_any_rule
 from divulge.release.rules import parse_rule
 
-__all__ = ["TEMPLATE", "Change", "Control", "Limits", "Policy", "policy_from_toml", "read_policy"]
+__all__ = ["TEMPLATE", "Accepted", "Change", "Control", "Limits", "Policy", "policy_from_toml", "read_policy"]
 
 Share = Annotated[float, Meta(gt=0, le=1)]
 Risk = Annotated[float, Meta(ge=-1, le=1)]
@@ -60,6 +61,18 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Literal["no change found"]
 
 
+class Accepted(msgspec.Struct, frozen=True, kw_only=True):
+    """A limit of the bounds of one attack that somebody accepts in place of the acceptable risk."""
+
+    limit: Annotated[float, Meta(gt=0, lt=1)]
+    """Largest limit that counts as bounded, a fraction of people."""
+    why: Name
+    by: Name
+    """Who accepts it."""
+    on: date
+    """When it was accepted."""
+
+
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Conditions that a run must keep.
 
@@ -85,8 +98,19 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Limits by attack, which may have a variant in brackets, or by "any"."""
     positive_control: Control | None = None
     change: Change | None = None
+    primary: tuple[str, ...] = ()
+    """Attacks whose bounds "none found" needs; () takes those of the catalogue."""
+    accepted: dict[str, Accepted] = {}
+    """By attack: the limit that counts as bounded."""
     sha256: str | None = None
     """SHA-256 of the file."""
+    file_changed: str | None = None
+    """When the file was last changed, as the file system says."""
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The accepted limits by attack."""
+        return {name: given.limit for name, given in self.accepted.items()}
 
 
 TEMPLATE = """\
@@ -104,6 +128,11 @@ verdicts = ["none found", "cannot tell"]
 
 # Attacks that must have run and been compared with strangers; `divulge attacks` lists all.
 required = ["singling_out", "linkability", "inference", "copies", "membership"]
+
+# Attacks whose limits of risk "none found" needs, at most --acceptable (0.05): these are the usual ones. dcr is
+# nearness, how many more members than strangers have a synthetic row nearer than all but 1 to 10% of people. Without
+# copies and inference no run says "none found". `required` above says what must have run.
+# primary = ["copies", "dcr", "linkability", "inference", "membership"]
 
 # Every precondition without which strangers are no fair comparison must hold. A list names further ones.
 preconditions = true
@@ -139,6 +168,14 @@ low = 0.0
 # seen = true
 # smallest_share = 0.05
 
+# Another limit than --acceptable, with its reason in writing. The report prints it, with the hash of this file and what
+# is known of when: a limit that was accepted after a run of the same tables is said to be so.
+# [accepted.dcr]
+# limit = 0.1
+# why = "1,500 patients are all there are"
+# by = "data protection officer"
+# on = 2026-11-29
+
 # No risk rose since the previous run.
 # [change]
 # verdict = "no change found"
@@ -159,6 +196,7 @@ def read_policy(path: str | PathLike[str]) -> Policy:
     name = tidy(Path(path).name) or "policy"
     try:
         content = read_at_most(Path(path), 8, name)
+        changed = datetime.fromtimestamp(Path(path).stat().st_mtime, UTC).isoformat(timespec="seconds")
     except OSError as error:
         raise SettingError(f"{name}: cannot be read ({error.strerror}). hint: check the path.") from None
     try:
@@ -167,7 +205,7 @@ def read_policy(path: str | PathLike[str]) -> Policy:
         raise SettingError(f"{name}: not UTF-8. hint: save it as UTF-8.") from None
     except SettingError as error:
         raise SettingError(f"{name}: " + str(error).removeprefix("policy: ")) from None
-    return msgspec.structs.replace(policy, sha256=hashlib.sha256(content).hexdigest())
+    return msgspec.structs.replace(policy, sha256=hashlib.sha256(content).hexdigest(), file_changed=changed)
 
 
 def policy_from_toml(text: str) -> Policy:
@@ -200,10 +238,14 @@ def policy_from_toml(text: str) -> Policy:
         "power": {name: _converted(value, Share, f"[power]: {name}") for name, value in power.items()},
         "attacks": {name: _part(Limits, body, f"[attacks.{name}]") for name, body in attacks.items()},
     }
+    given = _table(data.pop("accepted", {}), "[accepted]")
+    for name in (*given, *_names(data.get("primary"))):
+        _check_bounded(name, "[accepted]" if name in given else "primary")
+    parts["accepted"] = {name: _accepted(body, f"[accepted.{name}]") for name, body in given.items()}
     for name, kind in (("positive_control", Control), ("change", Change)):
         if name in data:
             parts[name] = _part(kind, data.pop(name), f"[{name}]")
-    policy = msgspec.structs.replace(_part(Policy, data, "", without=("sha256", *parts)), **parts)
+    policy = msgspec.structs.replace(_part(Policy, data, "", without=(*_OF_FILE, *parts)), **parts)
     for name in policy.required:
         _check_attack(name, known, "required")
     for rule in policy.fail_on:
@@ -212,6 +254,41 @@ def policy_from_toml(text: str) -> Policy:
         if check not in CHECKS:
             raise SettingError(f"policy: preconditions: no check {check!r}. hint: use {', '.join(CHECKS)}.")
     return policy
+
+
+_OF_FILE = ("sha256", "file_changed")  # fields that a policy has of its file, and no entry
+
+
+def _names(given: Any) -> list[str]:
+    """Return the texts of a list; what is no list is refused with the other entries."""
+    return [name for name in given if isinstance(name, str)] if isinstance(given, list) else []
+
+
+def _check_bounded(name: str, where: str) -> None:
+    """Raise a `SettingError` unless a run bounds the risk of an attack."""
+    known = [n for n, entry in CATALOGUE.items() if entry.primary is not None]
+    if name in CATALOGUE and name not in known:
+        raise SettingError(f"policy: {where}: no run bounds {name!r}. hint: use {', '.join(known)}.")
+    _check_attack(name, known, where)
+
+
+def _accepted(body: Any, where: str) -> Accepted:
+    """Return an accepted limit; every field must be there, and the limit a fraction."""
+    body, known = _table(body, where), Accepted.__struct_fields__
+    for name in body:
+        if name not in known:
+            raise SettingError(f"policy: {where}: unknown entry {name!r}. hint: use {', '.join(known)}.")
+    for name in known:
+        given = body.get(name)
+        if given is None or (isinstance(given, str) and not tidy(given).strip()):
+            raise SettingError(f"policy: {where}: {name} is missing. hint: write {', '.join(known)} (a date).")
+        if name == "on" and (isinstance(given, datetime) or not isinstance(given, date)):
+            raise SettingError(f"policy: {where}: on: no date. hint: write it without quotes: on = 2026-11-29.")
+        if name == "limit" and isinstance(given, int | float) and not isinstance(given, bool) and not 0 < given < 1:
+            raise SettingError(f"policy: {where}: limit: not between 0 and 1. hint: 0.1 is 10%.")
+        if name != "on":
+            _converted(given, float if name == "limit" else str, f"{where}: {name}")
+    return Accepted(**body)
 
 
 Kind = TypeVar("Kind", bound=msgspec.Struct)
@@ -223,7 +300,7 @@ def _part(kind: type[Kind], body: Any, where: str, without: Sequence[str] = ()) 
     known = [f for f in kind.__struct_fields__ if f not in without]
     for name in body:
         if name not in known:
-            tables = [f"[{n}]" for n in without if n != "sha256"]
+            tables = [f"[{n}]" for n in without if n not in _OF_FILE]
             at = f" {where}:" if where else ""
             raise SettingError(f"policy:{at} unknown entry {name!r}. hint: use {', '.join([*known, *tables])}.")
     if where and not any(v is not False for v in body.values()):

@@ -167,6 +167,10 @@ class Bound(msgspec.Struct, frozen=True, kw_only=True):
     why: Annotated[
         str, Meta(description='Why no number of people would bound it; "" where more people would, or it is bounded.')
     ] = ""
+    acceptable: Annotated[
+        float | None,
+        Meta(description="The limit that a policy accepts here; null takes that of the run."),
+    ] = None
 
 
 class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,6 +190,17 @@ class Overall(msgspec.Struct, frozen=True, kw_only=True):
     not_compared: tuple[NotCompared, ...] = ()
     without_strangers: Annotated[
         tuple[str, ...], Meta(description="Columns of the real and the synthetic table that the holdout lacks.")
+    ] = ()
+    nearer: Annotated[
+        bool,
+        Meta(
+            description="Whether synthetic rows lie nearest to members (dcr) more often than in 95 of 100 tables "
+            'without a leak, which holds "none found" back.'
+        ),
+    ] = False
+    required: Annotated[
+        tuple[str, ...],
+        Meta(description='Attacks whose bounds a policy asks for before "none found"; empty takes the usual ones.'),
     ] = ()
 
 

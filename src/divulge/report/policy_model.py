@@ -8,7 +8,7 @@ import msgspec
 
 from divulge.core.result import Verdict
 
-__all__ = ["Change", "Changed", "ChangedFidelity", "Condition", "Moved", "MovedFidelity", "Policy"]
+__all__ = ["Accepted", "Change", "Changed", "ChangedFidelity", "Condition", "Moved", "MovedFidelity", "Policy"]
 
 
 Moved = Literal["rose", "fell", "no change found", "cannot compare"]
@@ -26,6 +26,19 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
+class Accepted(msgspec.Struct, frozen=True, kw_only=True):
+    """A limit that somebody accepts in place of the acceptable risk: what, why, who, when, and what is known."""
+
+    attack: str
+    limit: float
+    why: str
+    by: str
+    on: str
+    """A date, as the policy states it."""
+    known: str
+    """What earlier runs of the same tables are known, and whether the limit was accepted after one of them."""
+
+
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """The conditions that the run had to keep, from --policy and --fail-on."""
 
@@ -33,6 +46,13 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str | None
     kept: bool
     conditions: tuple[Condition, ...]
+    primary: tuple[str, ...] = ()
+    """Attacks whose bounds the policy asks for; () of the usual ones."""
+    accepted: tuple[Accepted, ...] = ()
+    file_changed: str | None = None
+    """When the file was last changed, as the file system says, which whoever copies it may change."""
+    known_since: str | None = None
+    """When the first run began that is known to have been judged by this very file: this one or an earlier one."""
 
 
 class Changed(msgspec.Struct, frozen=True, kw_only=True):

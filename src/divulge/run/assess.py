@@ -439,6 +439,8 @@ class _Assessing:
             planned=[*plan.attacks, *plan.uncounted],
             attacker=self.attacker,
             n_members=case.n_rows("real"),
+            primary=self.options.primary,
+            accepted=self.options.accepted,
             not_compared=not_compared(case, self.attacker, results),
             whole_record=case.whole_record,
             without_strangers=case.without_strangers,

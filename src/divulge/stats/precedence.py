@@ -8,6 +8,11 @@ Nothing is fitted or drawn.
 The first test needs no group size: it counts the strangers who lie nearer than every member, and works where rows just
 outside the holes still leak. The others count the members among the nearest people, and work where a filter missed
 some. People at the same distance are taken together or not at all, which depends on distances alone.
+
+The same groups bound copying: how many more members than strangers are among the nearest people (`nearest_people`). The
+scores and the groups are made from all people together, so that the chances stay exact. Groups are at most so large, or
+coarse data could not be bounded; a bound takes the widest of the groups, whatever the radius at which copies show; and
+it is divided by what a verbatim copy would show, as on coarse data a copy is hardly nearer than others are.
 """
 
 from __future__ import annotations
@@ -15,15 +20,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from divulge.core.errors import SettingError
+from divulge.stats.intervals import Interval, mover_residual, newcombe
 from divulge.stats.outcomes import Floats, Ints
 
-__all__ = ["FRONT", "NEAREST", "Hole", "NearestGroups", "few_members", "front", "hole", "strangers_first"]
+__all__ = [
+    "BOUNDED", "FRONT", "NEAREST", "Hole", "Nearest", "NearestGroups", "NearestPeople", "PeopleScore", "few_members",
+    "front", "hole", "nearest_people", "strangers_first",
+]  # fmt: skip
 
 Bools = NDArray[np.bool_]
 
@@ -31,6 +41,9 @@ NEAREST = (10, 20, 50)
 """Sizes of the groups of nearest people, per mille of all people: 1, 2 and 5%, fixed before any data."""
 FRONT = (10, 20, 50, 100, 200, 500)
 """Sizes of the groups that are searched for too many members, per mille of all people, fixed before any data."""
+BOUNDED = (10, 20, 50, 100)
+"""Sizes of the groups whose excess is bounded, per mille of all people, fixed before any data."""
+_SEES = 0.2  # part of a verbatim copy below which a score bounds nothing; start value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,6 +207,131 @@ def front(members: Floats, strangers: Floats, nearest: Sequence[int] = FRONT) ->
     a, b = (np.array([int(np.count_nonzero(side <= cut)) for cut in cuts]) for side in (members, strangers))
     few = [few_members(int(y), int(x + y), k, n) if n and k else 1.0 for x, y in zip(a, b, strict=True)]
     return NearestGroups(members=a, strangers=b, p_values=np.array(few), n_members=n, n_strangers=k)
+
+
+class PeopleScore(NamedTuple):
+    """A score of all people, made without their labels; who has the smaller one is nearer to the synthetic table."""
+
+    members: Floats
+    strangers: Floats
+    copied: Floats
+    """Shape (n_members,): the score that a verbatim copy would give each member."""
+
+
+class Nearest(NamedTuple):
+    """Who is among the nearest people by one score, and how many more members than strangers."""
+
+    score: int
+    group: int
+    """Number of the score, and of the group among `BOUNDED`."""
+    hits: tuple[int, int]
+    """Members and strangers in the group."""
+    shown: float
+    """The risk that verbatim copies of all members would have in this group."""
+    difference: Interval
+    risk: Interval
+
+    @property
+    def limit(self) -> float:
+        """The upper limit of the share of members who are copied; infinite where a copy would not show."""
+        return self.risk.high / self.shown if self.shown > 0 and not math.isnan(self.risk.high) else math.inf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearestPeople:
+    """Members and strangers among the people nearest to the synthetic table, by several scores of the same people."""
+
+    members: Ints
+    strangers: Ints
+    """Shapes (n_scores, n_groups): people in the groups of `BOUNDED`."""
+    shown: Floats
+    """Shape (n_scores, n_groups): the risk that verbatim copies of all members would have there."""
+    front_members: Ints
+    front_strangers: Ints
+    """Shapes (n_scores, n_tests): people in the groups of `FRONT`, which are tested."""
+    p_values: Floats
+    """Shape (n_scores, n_tests): the chance of so many members in each, one-sided and exact, not corrected."""
+    n_members: int
+    n_strangers: int
+
+    @property
+    def p_value(self) -> float:
+        """The smallest p-value, times the number of all tests (Bonferroni); at most 1."""
+        return min(1.0, self.p_values.size * float(self.p_values.min()))
+
+    def bound(self, level: float) -> Nearest:
+        """Return the group that bounds the share of members who are copied.
+
+        Of each score the group with the largest limit, of the scores the one with the smaller limit; each has its
+        share of the level. A score that would show too little of a copy bounds nothing, but for the first.
+        """
+        widest = self.widest(level)
+        return min(widest[:1] + [g for g in widest[1:] if self.shown[g.score].min() >= _SEES], key=lambda g: g.limit)
+
+    def widest(self, level: float) -> list[Nearest]:
+        """Return of each score the group with the largest limit; each score has its share of the level."""
+        each = 1 - (1 - level) / len(self.members)
+        groups = ([self._at(i, j, each) for j in range(len(BOUNDED))] for i in range(len(self.members)))
+        return [max(own, key=lambda g: g.limit) for own in groups]
+
+    def _at(self, score: int, group: int, level: float) -> Nearest:
+        hits = int(self.members[score, group]), int(self.strangers[score, group])
+        counts = hits[0], self.n_members, hits[1], self.n_strangers
+        shown = float(self.shown[score, group])
+        return Nearest(score, group, hits, shown, newcombe(*counts, level), mover_residual(*counts, level))
+
+    def tested(self, level: float) -> Nearest:
+        """Return the group with the smallest p-value; each test has its share of the level."""
+        score, group = (int(i) for i in np.unravel_index(int(np.argmin(self.p_values)), self.p_values.shape))
+        hits = int(self.front_members[score, group]), int(self.front_strangers[score, group])
+        counts, each = (hits[0], self.n_members, hits[1], self.n_strangers), 1 - (1 - level) / self.p_values.size
+        return Nearest(score, group, hits, 1.0, newcombe(*counts, each), mover_residual(*counts, each))
+
+
+def nearest_people(scores: Sequence[PeopleScore]) -> NearestPeople:
+    """Return the members among the nearest people by each of some scores.
+
+    Parameters
+    ----------
+    scores
+        Of the same people. A verbatim copy must show in full by the first, such as a distance.
+
+    Examples
+    --------
+    >>> near, far = np.linspace(0, 0.1, 30), np.linspace(0.2, 1, 70)
+    >>> found = nearest_people([PeopleScore(np.r_[near, far], np.r_[far, far], np.zeros(100))])
+    >>> found.members.tolist(), found.strangers.tolist(), f"{found.p_value:.0e}"
+    ([[1, 3, 8, 17]], [[0, 0, 0, 0]], '4e-08')
+    """
+    if any(np.isnan(part).any() for score in scores for part in score):
+        raise SettingError("nearest people: a score is missing.")
+    tests = [front(score.members, score.strangers) for score in scores]
+    groups = [[_group(score, size) for size in BOUNDED] for score in scores]
+    members, strangers, shown = (np.array([[g[i] for g in own] for own in groups]) for i in range(3))
+    return NearestPeople(
+        members=members.astype(np.int64),
+        strangers=strangers.astype(np.int64),
+        shown=shown.astype(np.float64),
+        front_members=np.array([t.members for t in tests]),
+        front_strangers=np.array([t.strangers for t in tests]),
+        p_values=np.array([t.p_values for t in tests]),
+        n_members=len(scores[0].members),
+        n_strangers=len(scores[0].strangers),
+    )
+
+
+def _group(score: PeopleScore, per_mille: int) -> tuple[int, int, float]:
+    """Return the members and strangers of the largest group of at most this size, and what copies would show there.
+
+    Where more people than that share the smallest score, they are the group.
+    """
+    value, times = np.unique(np.concatenate([score.members, score.strangers]), return_counts=True)
+    fits = np.flatnonzero(np.cumsum(times) * 1000 <= per_mille * int(times.sum()))
+    cut = value[fits[-1] if len(fits) else 0] if len(value) else 0.0
+    members, strangers = (int(np.count_nonzero(side <= cut)) for side in (score.members, score.strangers))
+    copied = float(np.count_nonzero(score.copied <= cut)) / max(1, len(score.copied))
+    by_chance = strangers / max(1, len(score.strangers))
+    return members, strangers, max(0.0, (copied - by_chance) / (1 - by_chance)) if by_chance < 1 else 0.0
 
 
 def _choose(n: int, k: Floats | Ints) -> Floats:

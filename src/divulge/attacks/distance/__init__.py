@@ -1,1 +1,1 @@
-"""Distance: copies of people's records, and distances between synthetic rows and people."""
+"""Distances between synthetic rows and people."""

@@ -20,6 +20,7 @@ from divulge.attacks.distance.aligned import ALIGNED, ALIGNED_CONTEXT, ALIGNED_N
 from divulge.attacks.distance.attracted import ATTRACTED, GRID, NAMED, attracted, middle, prepared_distances, quantiles
 from divulge.attacks.distance.hole import CONTEXT, NOTES, VARIANT, missing_near_members
 from divulge.attacks.entry import Coarse, Exact, Primary, Withheld, Words, per_table
+from divulge.attacks.membership.nearness import NEARNESS, NEARNESS_CONTEXT, NEARNESS_NOTES, nearness
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances
@@ -42,11 +43,14 @@ _DCR_WORDS = Words(
         "risk = n_T * (mean c of members - mean c of strangers) / m\n"
         "synthetic rows: median distance of synthetic rows to real, and to holdout\n"
         "people: median distance of members, and of strangers, to the synthetic table\n"
+        "nearness: members and strangers among the nearest 1, 2, 5, 10% of all people, by d_1(S) and by\n"
+        "      d_1(S) / d_5(other people); p = upper tail, times all tests; risk = (p_T - p_C) / (1 - p_C),\n"
+        "      its limit divided by the risk of verbatim copies, (s - p_C) / (1 - p_C)\n"
         "hole: K strangers lie nearer than every member; p = prod_{i < K} (n_C - i) / (n_T + n_C - i)\n"
         "      members among the nearest 1, 2 and 5% of all people: p = lower tail of the hypergeometric\n"
         "aligned: codes, signs, scales and columns aligned without labels; members among the nearest\n"
         "      1, 2, 5, 10, 20, 50% of people in up to four views: p = upper tail, times all tests\n"
-        "n_T, n_C, m: real, holdout and synthetic rows."
+        "n_T, n_C, m: real, holdout and synthetic rows; s: members whom a copy would bring so near."
     ),
     reading=(
         "Risk estimates the fraction of synthetic rows that are copied: 0 is none, 1 all, and a negative risk means "
@@ -54,11 +58,14 @@ _DCR_WORDS = Words(
         "Medians have no verdict: leak-free data give members and strangers equal ones, and synthetic rows equal "
         "ones where real and holdout have one size. A hole means that members are missing among the people nearest "
         "to the synthetic table, as a filter that drops rows near to real ones leaves them: then absence tells who "
-        "is a member. Without one it has no verdict."
+        "is a member. Without one it has no verdict. Nearness counts people: its risk is 0 without a leak, and "
+        "its limit bounds how many members have a copy so near."
     ),
     silent=(
         "It shows copying on average: a few copied people among many do not show.",
         "On coarse data, where ties abound, it shows hardly anything.",
+        "Nearness bounds copies that are nearer than nine in ten people have a synthetic row; rows that were blurred "
+        "much more are not bounded.",
         "Tables that pass were shown to leak by membership attacks.",
         "Aligned: small shares of copies, and codes that are equally frequent and depend on no other column, do not "
         "show. At most 3,000 members, as many strangers, 100,000 synthetic rows and 60 columns are compared.",
@@ -74,7 +81,7 @@ _DCR_WORDS = Words(
     words=_DCR_WORDS,
     plan=per_table(),
     weight=4,
-    primary=Primary("copied synthetic rows (dcr)", lambda variant: variant == "attraction"),
+    primary=Primary("nearness", lambda variant: variant == NEARNESS),
     counts="rows",
     values={
         "synthetic rows": "median distance of synthetic rows to ",
@@ -82,6 +89,7 @@ _DCR_WORDS = Words(
     },
     coarse=Coarse(),
     hit={
+        NEARNESS: "the people nearest to the synthetic table are",
         VARIANT: "the people nearest to the synthetic table are",
         ALIGNED: "under other labels, the people nearest to the synthetic table are",
     },
@@ -89,6 +97,7 @@ _DCR_WORDS = Words(
         **ATTRACTED,
         **CONTEXT,
         **ALIGNED_CONTEXT,
+        **NEARNESS_CONTEXT,
         "chance that a member is closer than a stranger": Withheld(),
         "leak-free chance that a member is closer": Exact(),
         "of members, #% quantile": Withheld(),
@@ -101,11 +110,12 @@ _DCR_WORDS = Words(
         "real and holdout differ in size: distances to the larger table are smaller by themselves",
         *NOTES,
         *ALIGNED_NOTES,
+        *NEARNESS_NOTES,
     ),
-    alone=(VARIANT, ALIGNED),
+    alone=(NEARNESS, VARIANT, ALIGNED),
 )
 def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ...]:
-    """Return results on the distance to the closest record: attraction, synthetic rows, people; with strangers hole.
+    """Return results on the distance to the closest record: attraction, synthetic rows, people; with strangers more.
 
     "attraction": the share of synthetic rows whose nearest person is a member, ties shared. Leak-free data give n_T/N;
     the risk is the share of synthetic rows that are copied. It shows copying on average. It does not show a few copied
@@ -114,6 +124,11 @@ def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ..
     "synthetic rows": the median distance from synthetic rows to real and to holdout. For leak-free data the two are
     equal if the tables have equal size. "people": the median distance from members and from strangers to the synthetic
     table. For leak-free data these are equal. Neither result has a verdict.
+
+    "nearness": whether members are too many among the people nearest to the synthetic table, by the distance to the
+    nearest synthetic row or by its ratio to the distance to the fifth nearest other person. Twelve exact one-sided
+    tests, corrected for their number. Its limits bound how many more members than strangers are among the nearest 1, 2,
+    5 and 10% of people, divided by what verbatim copies would show; in a run "none found" needs this bound.
 
     "hole": whether members are missing among the people nearest to the synthetic table, as if rows near to members were
     removed. Four exact one-sided tests, corrected for their number: strangers who lie nearer than every member, and
@@ -151,6 +166,7 @@ def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ..
         return found
     return (
         *found,
+        nearness(case, replace(plain, variant=NEARNESS), d.columns),
         missing_near_members(case, replace(plain, variant=VARIANT), d),
         nearer_when_aligned(case, replace(plain, variant=ALIGNED), d.columns),
     )

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.checks import SHOWN, finite
-from divulge.attacks.distance._by_record import by_record
+from divulge.attacks.checks import SHOWN, by_record, finite
 from divulge.attacks.distance.attracted import prepared_distances, shown_of_a_copy
 from divulge.attacks.entry import Coarse, Withheld, Words, per_table
 from divulge.attacks.registry import MIXED, attack

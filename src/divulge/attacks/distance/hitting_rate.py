@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import Floats
-from divulge.attacks.distance._by_record import by_record
+from divulge.attacks.checks import Floats, by_record
 from divulge.attacks.distance.attracted import prepared_distances
 from divulge.attacks.entry import Exact, Words, per_table
 from divulge.attacks.registry import attack

@@ -130,6 +130,7 @@ _BOUND_WORDS = {
     ("copies", "exact"): "copies, word for word",
     ("copies", "near"): "near copies",
     ("dcr", "attraction"): "synthetic rows that follow members",
+    ("dcr", "nearness"): "members among the nearest people",
     ("inference", "nearest record, mean over targets"): "secrets guessed, on average",
 }
 

@@ -10,7 +10,7 @@ from divulge.measures.result import FidelityResult
 from divulge.report import formatting, order, words
 from divulge.report.content import settings_of
 from divulge.report.model import Assessment, Rate, ResultRecord
-from divulge.report.policy_model import Changed
+from divulge.report.policy_model import Changed, Policy
 from divulge.report.prose import distances, people, statement, use, wp216
 from divulge.report.prose.answer import Answer
 from divulge.report.prose.decision import Decision, decision
@@ -105,7 +105,7 @@ def _head(data: Assessment) -> str:
         "# What the synthetic table divulges",
         _edition(data),
         _about(data),
-        f"**{told.title}.** {escaped(told.headline)}",
+        " ".join(p for p in (f"**{told.title}.**", escaped(told.excluded), escaped(told.headline)) if p),
         escaped(f"{told.release} {told.at_risk}".strip()),
         _tiles(told),
         _scope(told),
@@ -174,7 +174,22 @@ def _policy(data: Assessment) -> str:
         return ""
     rows = [[escaped(c.condition), escaped(c.found), _kept(c.kept), escaped(c.why or "-")] for c in policy.conditions]
     told = f"{escaped(formatting.prose(policy.name, 200))}: **{_kept(policy.kept)}**."
-    return section_of("Policy", told, table_of(["condition", "found", "kept", "why"], rows))
+    return section_of("Policy", told, *_fixed(policy), table_of(["condition", "found", "kept", "why"], rows))
+
+
+def _fixed(policy: Policy) -> list[str]:
+    """Return what a policy fixed about bounds, and what is known of when."""
+    lines = [f"It asks for bounds of {', '.join(map(escaped, policy.primary))}."] if policy.primary else []
+    lines += [
+        f"**Accepted:** {escaped(a.attack)} up to {100 * a.limit:g}%, by {escaped(formatting.prose(a.by, 200))} on "
+        f"{escaped(a.on)}: {escaped(formatting.prose(a.why, 400))} ({escaped(a.known)})."
+        for a in policy.accepted
+    ]
+    if policy.file_changed:
+        lines.append(f"The file was last changed {escaped(policy.file_changed)}, as the file system says.")
+    if policy.known_since:
+        lines.append(f"The first run that is known to have been judged by it began {escaped(policy.known_since)}.")
+    return lines
 
 
 def _kept(kept: bool) -> str:

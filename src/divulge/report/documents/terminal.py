@@ -72,6 +72,7 @@ def _head(data: Assessment) -> list[Any]:
     told = decision(data)
     parts += [
         Text(f"divulge: {data.verdict.verdict}", style="bold"),
+        *([Text(clean(told.excluded))] if told.excluded else []),
         Text(clean(told.headline)),
         Text(clean(f"{told.release} {told.at_risk}".strip())),
         *(Text(clean(fact)) for fact in (*_facts(data, told), told.together, told.asked) if fact),
@@ -86,6 +87,15 @@ def _head(data: Assessment) -> list[Any]:
         broken = sum(not c.kept for c in data.policy.conditions)
         kept = f"broken, {broken} of {len(data.policy.conditions)} conditions" if broken else "kept"
         parts.append(Text(f"Policy «{clean(formatting.prose(data.policy.name, 120))}»: {kept}."))
+        parts += [
+            Text(
+                clean(
+                    f"Accepted: {a.attack} up to {100 * a.limit:g}%, by {formatting.prose(a.by, 80)} on {a.on} "
+                    f"({a.known})."
+                )
+            )
+            for a in data.policy.accepted
+        ]
     if data.change:
         parts.append(Text(f"Change: {clean(data.change.sentence)} {clean(use.changed_line(data))}".rstrip()))
     answers = wp216.answers(data)

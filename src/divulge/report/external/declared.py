@@ -18,6 +18,7 @@ _COUNTS = (
     "Table.rows", "Table.units", "Value.holdout", "Value.real",
 )  # fmt: skip
 _PUBLIC = (
+    "Accepted.limit", "Bound.acceptable",
     "Bound.limit", "Change.level", "FidelityResult.m", "FidelityResult.tolerance", "FidelityScope.tolerance",
     "KeySet.share", "MinimalKeySet.synthetic_share", "PositiveControl.n_planted", "PositiveControl.share",
     "ResultRecord.settings", "Risk.level", "Settings.acceptable", "Settings.jobs", "Settings.level",
@@ -69,7 +70,7 @@ limits of a policy, and numbers of entries."""
 DECISIONS = (
     "Bound.bounded", "Bound.primary", "Change.previous_edition", "Change.same_people", "Change.same_synthetic",
     "Change.verdict", "Changed.verdict", "ChangedFidelity.verdict", "Condition.kept", "FidelityResult.verdict",
-    "FidelityScope.too_close", "Found.without", "Overall.verdict", "Policy.kept", "PositiveControl.verdict",
-    "Precondition.ok", "Precondition.tested", "ResultRecord.verdict",
+    "FidelityScope.too_close", "Found.without", "Overall.nearer", "Overall.verdict", "Policy.kept",
+    "PositiveControl.verdict", "Precondition.ok", "Precondition.tested", "ResultRecord.verdict",
 )  # fmt: skip
 """Words of the custodian's edition that go out as they are."""

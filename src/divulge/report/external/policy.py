@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from divulge.case.preconditions import INVALIDATING
 from divulge.core.result import identity
 from divulge.report import formatting
@@ -14,7 +16,7 @@ from divulge.report.external.masking import HIDDEN
 from divulge.report.external.rounding import WITHHELD
 from divulge.report.external.source import CHECKS, Source
 from divulge.report.model import ResultRecord
-from divulge.report.policy_model import Change, Condition, Policy
+from divulge.report.policy_model import Accepted, Change, Condition, Policy
 
 __all__ = ["policy"]
 
@@ -31,7 +33,9 @@ _POWER = re.compile(rf"(all attacks|[a-z_]+): smallest detectable excess of the 
 _FOUND = re.compile(rf"(?:{_LIMIT}|withheld) \((.*)\)", re.DOTALL)
 _FIXED_FOUND = ("not tested", "nothing against it", "no column of units was named")
 _KINDS = "(?:random people|unusual people|near copies)"
-_PLAIN_FOUND = re.compile(rf"«[a-z ]+»|[\d,]+ comparisons? with strangers|seen: (?:none|{_KINDS}(?:, {_KINDS})*)")
+_PLAIN_FOUND = re.compile(
+    rf"«[a-z ]+»|[\d,]+ comparisons? with strangers|seen: (?:none|{_KINDS}(?:, {_KINDS})*)|(?:not )?bounded"
+)
 _SOME = r"(?:[\d,]+ of [\d,]+|the one)"
 _LACKING = re.compile(rf"({_SOME} comparisons? ha(?:ve|s) (?:no such bound|none), as )(.*)", re.DOTALL)
 _UNFINISHED = rf"(?:[a-z_]+ failed|{_SOME} tests? of [a-z_ ]+ (?:was|were) left out)"
@@ -41,6 +45,7 @@ _PLAIN_CONDITION = re.compile(
     r"|positive control: each kind of planted people is seen"
     rf"|positive control: of each kind a share of planted rows as small as {_LIMIT} would be seen"
     r"|change: no risk rose since the previous run"
+    rf"|[a-z_]+: its bound is at most (?:the acceptable risk|{_LIMIT})"
     rf"|{_HOLDS}|at least one attack compares members with strangers"
     r"|nobody is named by a record that stands verbatim or is repeated"
     r"|the holdout has every column of the real and the synthetic table"
@@ -51,7 +56,7 @@ _PLAIN_CONDITION = re.compile(
 _PLAIN_WHY = re.compile(
     r"|it differs|it is closer|fidelity was left out|was not measured|has no such number"
     r"|chance can hardly make such a record|nothing can be compared there"
-    r"|not allowed|it fails|it does not|none did|was not tested|it did not run"
+    r"|it has no bound|not allowed|it fails|it does not|none did|was not tested|it did not run"
     r"|it ran, and nothing was compared with strangers"
     r"|no headline comparison was made|no positive control was run|no previous run was given|a risk rose"
     rf"|no headline comparison of [a-z_]+ reached anybody|{_SOME} targets? (?:was|were) compared with nobody"
@@ -77,7 +82,15 @@ def policy(
     if name not in ("policy", "--fail-on") and s.names.text(name) != name:
         name = HIDDEN  # the user chose it: it names a column or a file
     judged = _Judged(s, results, controls, change)
-    return Policy(name=name, sha256=p.sha256, kept=p.kept, conditions=tuple(map(judged.condition, p.conditions)))
+    return Policy(
+        name=name, sha256=p.sha256, kept=p.kept, conditions=tuple(map(judged.condition, p.conditions)),
+        primary=p.primary, accepted=tuple(map(_accepted, p.accepted)),
+    )  # fmt: skip
+
+
+def _accepted(a: Accepted) -> Accepted:
+    """Return an accepted limit without what somebody wrote, which may name a column or a person."""
+    return replace(a, why=HIDDEN, by=HIDDEN)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from divulge.report.prose.bounds import (
     bounds_in_words,
     cannot_tell,
     does_not_hold,
+    fixed_in_words,
     none_found,
 )
 
@@ -42,6 +43,8 @@ def overall(s: Source, results: Sequence[ResultRecord]) -> Overall:
         screened=v.screened,
         not_compared=columns,
         without_strangers=s.of(v.without_strangers),
+        nearer=v.nearer,
+        required=v.required,
     )
 
 
@@ -59,7 +62,7 @@ def _bound(s: Source, b: Bound) -> Bound:
         keys=keys,
         target=target,
         words=b.words if b.target is None else renamed,
-        limit=s.data.settings.acceptable if b.bounded else None,
+        limit=(b.acceptable or s.data.settings.acceptable) if b.bounded else None,
         shown=None,
         people=None,
     )
@@ -83,12 +86,14 @@ def _sentence(
     reached = bounds_in_words(bounds, data.settings.acceptable)
     if verdict == "none found":
         keys = any(r.keys for r, _ in pairs)
-        return none_found(len(pairs), reached, scope.screened, None, keys, columns, ())
+        told = none_found(len(pairs), reached, scope.screened, None, keys, columns, ())
+        return told + fixed_in_words(scope.required, bounds)
     untested = [a for a in dict.fromkeys(o.attack for o in data.left_out) if all(r.attack != a for r, _ in pairs)]
     too_close = data.fidelity_scope is not None and data.fidelity_scope.too_close
     return cannot_tell(
-        bounds, reached, scope.screened, None, failing, untested, s.of(scope.without_strangers), columns, (), too_close
-    )
+        bounds, reached, scope.screened, None, failing, untested, s.of(scope.without_strangers), columns, (), too_close,
+        scope.nearer, scope.required,
+    )  # fmt: skip
 
 
 def _finding(found: Sequence[Pair], pairs: Sequence[Pair]) -> str:

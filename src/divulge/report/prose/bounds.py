@@ -10,6 +10,7 @@ from divulge.report.model import Bound, NotCompared
 __all__ = [
     "ALONE",
     "BY_RUNS",
+    "NEARER",
     "NO_VALUE",
     "OTHER_FORM",
     "SAME_PEOPLE",
@@ -21,7 +22,10 @@ __all__ = [
     "bounds_in_words",
     "cannot_tell",
     "does_not_hold",
+    "excluded_in_words",
+    "fixed_in_words",
     "holding",
+    "lacking_in",
     "none_found",
     "undecided",
 ]
@@ -38,6 +42,16 @@ TOO_CLOSE = (
     "which can give people away, and no attack looked for that"
 )
 """Why a run without a finding cannot say "none found" where fidelity is higher than chance allows."""
+NEARER = (
+    "synthetic rows lie nearest to members (dcr) more often than in 95 of 100 tables without a leak, which is no "
+    "finding and clears nothing"
+)
+"""Why a run without a finding cannot say "none found" where synthetic rows lean towards members."""
+NEARNESS = (
+    " Nearness is how many more members than strangers have a synthetic row nearer than all but 1 to 10% of people "
+    "have one; rows that were blurred much more are not bounded."
+)
+"""What a bound of nearness says."""
 UNFAIR = "members and strangers can be told apart without the synthetic table"
 """Why a comparison bounds nothing, however many people there are."""
 SAME_PEOPLE = "more people stand in both real and holdout than chance gives"
@@ -60,7 +74,48 @@ def bounds_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
     >>> bounds_in_words([one], 0.05)
     'Copies at most 0.4%.'
     """
-    # by what is compared, the largest limit for all
+    told = _largest(bounds)
+    primary = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if b.primary]
+    stated = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if not b.primary]
+    parts = [", ".join(primary[:_NAMED]) + _more(len(primary)), ", ".join(stated)]
+    text = "; ".join(p for p in parts if p)
+    means = NEARNESS if any(b.primary and b.bounded and b.words == "nearness" for b in told.values()) else ""
+    return f"{text[0].upper()}{text[1:]}.{means}" if text else ""
+
+
+def excluded_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
+    """Return from which share of people on a leak is excluded, and up to which it is not; "" without a bound.
+
+    Examples
+    --------
+    >>> from msgspec.structs import replace
+    >>> one = Bound(attack="copies", variant="exact", keys=(), target=None, words="copies", primary=True, limit=0.018,
+    ...             shown=1.0, bounded=True, people=None)
+    >>> two = replace(one, attack="dcr", words="nearness", limit=0.052, bounded=False)
+    >>> excluded_in_words([one, two], 0.05)
+    'Copies above 1.8%: excluded; nearness: up to 5.2%.'
+    """
+    told = {_SHORT.get(name, tidy(name)): b for name, b in _largest(bounds).items() if b.primary}
+    above = [
+        f"{name} above {percent((b.acceptable or acceptable) if b.limit is None else max(0.0, b.limit))}"
+        for name, b in told.items()
+        if b.bounded
+    ]
+    up_to = [
+        f"{name}: {'not bounded' if b.limit is None else f'up to {percent(b.limit)}'}"
+        for name, b in told.items()
+        if not b.bounded
+    ]
+    excluded = f"{', '.join(above[:_NAMED])}{_more(len(above))}: excluded" if above else ""
+    text = "; ".join(p for p in (excluded, *up_to[:_NAMED]) if p) + _more(len(up_to))
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+_SHORT = {"linkability": "links", "inference on average over targets": "inference on average"}
+
+
+def _largest(bounds: Sequence[Bound]) -> dict[str, Bound]:
+    """Return by what is compared the bound with the largest limit; of those that would show a copy."""
     told: dict[str, Bound] = {}
     for b in bounds:
         if not b.primary and b.shown is not None and b.shown < SEES_A_COPY and not _only_stated(b):
@@ -68,11 +123,7 @@ def bounds_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
         name = b.words.partition(" (exact)")[0].partition(" (near)")[0] if b.attack == "copies" else b.words
         if name not in told or _height(b) > _height(told[name]):
             told[name] = b
-    primary = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if b.primary]
-    stated = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if not b.primary]
-    parts = [", ".join(primary[:_NAMED]) + _more(len(primary)), ", ".join(stated)]
-    text = "; ".join(p for p in parts if p)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+    return told
 
 
 def _only_stated(bound: Bound) -> bool:
@@ -83,7 +134,25 @@ def _height(bound: Bound) -> float:
     return float("inf") if bound.limit is None else bound.limit
 
 
+def lacking_in(required: Sequence[str]) -> list[str]:
+    """Return what a policy's list of attacks lacks without which nothing is cleared; [] of the usual list."""
+    return [a for a in _CLEARING if required and a not in required]
+
+
+_CLEARING = ("copies", "inference")
+
+
+def fixed_in_words(required: Sequence[str], bounds: Sequence[Bound]) -> str:
+    """Return what a policy fixed about bounds; "" where it fixed nothing."""
+    words = {b.attack: b.words.partition(" (")[0] for b in bounds if b.target is None}
+    asked = f" A policy asks for bounds of {', '.join(words.get(a, a) for a in required)}." if required else ""
+    most = {words.get(b.attack, b.attack): b.acceptable for b in bounds if b.acceptable is not None}
+    limits = ", ".join(f"{name} up to {percent(limit)}" for name, limit in most.items())
+    return asked + (f" A policy accepts {limits}." if limits else "")
+
+
 def _reached(bound: Bound, acceptable: float) -> str:
+    acceptable = acceptable if bound.acceptable is None else bound.acceptable
     if bound.limit is None:
         return f"at most {percent(acceptable)}" if bound.bounded else "not bounded"
     reached = f"at most {percent(max(0.0, bound.limit))}"
@@ -176,6 +245,8 @@ def cannot_tell(
     not_compared: Sequence[NotCompared],
     left_out: Sequence[str],
     too_close: bool = False,
+    nearer: bool = False,
+    required: Sequence[str] = (),
 ) -> str:
     """Return the sentence of a run without a finding that cannot say "none found", with each reason."""
     open_, n = undecided(bounds), sum(b.primary for b in bounds)
@@ -197,7 +268,11 @@ def cannot_tell(
     why += [f"{tidy(b.words)} is not judged: {b.why}" for b in unfair]
     if too_close:
         why.append(TOO_CLOSE)
-    if n < 2:
+    if nearer:
+        why.append(NEARER)
+    if lacking := lacking_in(required):
+        why.append(f"a policy asks for no bound of {' and '.join(lacking)}, without which nothing is cleared")
+    if n < 2 and not lacking:
         why.append(COARSE)
     elif wide:
         why.append(f"{len(wide)} of {n} primary comparisons {'are' if len(wide) > 1 else 'is'} too uncertain to "
@@ -205,7 +280,11 @@ def cannot_tell(
     reasons = "; ".join(why) or "not all that was planned was tested"
     head = f"No excess over strangers was found, but {reasons}."
     return (
-        f"{head} {reached}".rstrip() + _screened(screened, largest) + _not_compared(not_compared) + _left_out(left_out)
+        f"{head} {reached}".rstrip()
+        + _screened(screened, largest)
+        + _not_compared(not_compared)
+        + _left_out(left_out)
+        + fixed_in_words(required, bounds)
     )
 
 

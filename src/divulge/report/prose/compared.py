@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import floor, log10, sqrt
 from typing import Literal
 
-from divulge.attacks.distance.other_spellings import FORM_WORDS
+from divulge.attacks.copying.other_spellings import FORM_WORDS
 from divulge.core.result import FOUND, TOWARDS, counts_rows
 from divulge.report import formatting
 from divulge.report.model import Rate, ResultRecord
@@ -113,7 +113,9 @@ _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("all but one", lambda r: "stand there word for word, or with one column changed"),
     ("one column, own ", lambda r: _own_words(r.variant.removeprefix("one column, own "), r)),
     ("one column, shared words", lambda r: f"have eight words in a row of their {quoted(r.keys)} in it"),
+    ("one column, nearly equal", lambda r: f"have their {quoted(r.keys)}, or nearly, in the synthetic table"),
     ("one column", _value),
+    ("rare pair", lambda r: f"have their {quoted(r.keys)} together there, which hardly anybody else has"),
     ("another column", lambda r: f"{_value(r)}, in another column"),
 )
 
@@ -137,6 +139,7 @@ def seen(r: ResultRecord) -> str:
 
 
 _OTHERS = {
+    ("dcr", "nearness"): "are among the people nearest to synthetic rows",
     ("dcr", "hole"): "are among the people nearest to synthetic rows",
     ("dcr", "aligned"): "are among the people nearest to synthetic rows under other labels",
     ("hitting_rate", ""): "have a synthetic row that agrees with them in nearly every column",

@@ -10,7 +10,18 @@ from divulge.report import formatting, order
 from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
 from divulge.report.prose import use
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
-from divulge.report.prose.bounds import ALONE, BY_RUNS, NO_VALUE, OTHER_FORM, UNLIKE, UNREAD, holding, undecided
+from divulge.report.prose.bounds import (
+    ALONE,
+    BY_RUNS,
+    NO_VALUE,
+    OTHER_FORM,
+    UNLIKE,
+    UNREAD,
+    excluded_in_words,
+    holding,
+    lacking_in,
+    undecided,
+)
 from divulge.report.prose.compared import how_many, is_mean, lead, more_people, plain_share, quoted
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.reach import Reach, reaches, test_name
@@ -29,6 +40,8 @@ class Decision:
 
     title: str
     """The verdict, and what it means for a release, in a few words."""
+    excluded: str
+    """From which share of people on a leak is excluded; "" where something was found or nobody could be compared."""
     headline: str
     """The verdict in a sentence that leads with people."""
     release: str
@@ -62,6 +75,7 @@ def decision(data: Assessment) -> Decision:
     do = tuple(advice(data))
     return Decision(
         title=_title(data),
+        excluded=_excluded(data),
         headline=headline(data), release=_release(data), at_risk=_at_risk(data), tiles=tiles(data),
         together=together_in_words(data), asked=sampled_in_words(data), preconditions=_preconditions(data),
         reach=reaches(data), found=any(r.verdict in FOUND for r in data.results),
@@ -91,6 +105,13 @@ _FIRST = {
     "cannot tell": "Do not release on this evidence. Pass these steps to whoever makes the table:",
     "no holdout": "Do not release on this evidence. Pass these steps to whoever makes the table:",
 }
+
+
+def _excluded(data: Assessment) -> str:
+    """Return what is excluded, which comes first: that not all is does not make it less."""
+    if data.verdict.verdict not in ("none found", "cannot tell") or order.in_doubt(data):
+        return ""
+    return excluded_in_words(data.verdict.bounds, data.settings.acceptable)
 
 
 def _again(data: Assessment) -> str:
@@ -181,6 +202,10 @@ def _why(data: Assessment) -> str:
         )
     if use.is_too_close(data):
         return ": pairs of columns are closer to the real table than chance allows"
+    if data.verdict.nearer:
+        return ": synthetic rows lie nearest to members somewhat more often than chance gives"
+    if lacking := lacking_in(data.verdict.required):
+        return f": the policy asks for no bound of {' and '.join(lacking)}"
     primary = [b for b in data.verdict.bounds if b.primary]
     wide = undecided(data.verdict.bounds)
     if len(primary) < 2:

@@ -50,6 +50,7 @@ _ROWS = {
 
 _PEOPLE = {
     ("hitting_rate", ""): "have a synthetic row that agrees in every category and nearly in every number",
+    ("dcr", "nearness"): "are among the people nearest to synthetic rows",
     ("dcr", "hole"): "are among the people nearest to synthetic rows",
     ("dcr", "aligned"): "are among the people nearest to synthetic rows under other labels",
     ("epsilon_identifiability", "pooled"): "have a synthetic row nearer to them than any other person",

@@ -34,7 +34,7 @@ class Reach:
 
 
 _NAMES = {
-    "copies": "Copies: equal or nearly equal", "dcr": "Copies: rows nearest to members",
+    "copies": "Copies: equal or nearly equal", "dcr": "Copies: nearness",
     "singling_out": "Singling out", "linkability": "Linkability", "inference": "Inference: from the most similar row",
     "cap": "Inference: from rows with equal keys", "membership": "Membership",
 }  # fmt: skip

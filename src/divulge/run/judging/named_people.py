@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.distance.one_column import WORDS_OF_TEXTS
-from divulge.attacks.distance.own_words import OTHER_COLUMNS
+from divulge.attacks.copying.one_column import WORDS_OF_TEXTS
+from divulge.attacks.copying.own_words import OTHER_COLUMNS
 from divulge.attacks.membership.exposure import flagged_at, highest_of_unit, p_values
 from divulge.attacks.membership.recognised import FDR
 from divulge.core.result import Result, label

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from divulge.attacks.distance.one_column import WORDS_OF_TEXTS, own_columns
-from divulge.attacks.distance.other_spellings import other_form
-from divulge.attacks.distance.text_columns import text_columns
+from divulge.attacks.copying.one_column import WORDS_OF_TEXTS, own_columns
+from divulge.attacks.copying.other_spellings import other_form
+from divulge.attacks.copying.text_columns import text_columns
 from divulge.case.case import Case
 from divulge.case.preconditions import unlike_values
 from divulge.core.result import Result, is_compared

@@ -21,6 +21,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from divulge.attacks.membership.nearness import Nearness
 from divulge.attacks.membership.results import Judgement
 from divulge.core.coded_scores import CodedScores, Scores
 from divulge.core.result import Individual, Result
@@ -34,9 +35,9 @@ __all__ = ["LARGEST", "Checkpoint", "fits", "from_bytes", "to_bytes"]
 LARGEST = 2**29
 """Bytes of a file, and of its content, above which a test is neither kept nor read."""
 
-_HEAD = b"divulge kept 3\n"
+_HEAD = b"divulge kept 4\n"
 _BODY = len(_HEAD) + hashlib.sha256().digest_size
-_COMPARISONS = (Comparison, Attraction, Isolation, Paired, Judgement)
+_COMPARISONS = (Comparison, Attraction, Isolation, Paired, Judgement, Nearness)
 _DTYPES = ("<f8", "<i8", "|b1", "|u1", "<u2", "<u4")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -86,6 +86,10 @@ class RunOptions:
     """Folder for what does not fit into memory; None is that for temporary files."""
     tolerance: float = TOLERANCE
     """The largest difference of fidelity that does not matter."""
+    primary: Sequence[str] | None = None
+    """Attacks whose bounds "none found" needs, as a policy fixes them; None takes those of the catalogue."""
+    accepted: Mapping[str, float] = field(default_factory=dict)
+    """Largest limit that counts as bounded, by attack, where a policy accepts another than `acceptable`."""
 
     @property
     def sample(self) -> int | None:

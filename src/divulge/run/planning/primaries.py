@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
+
+from msgspec.structs import replace
 
 from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, SHOWN
 from divulge.attacks.entry import Attack, Primary
 from divulge.attacks.membership.blind import same_people
+from divulge.attacks.membership.nearness import NEARNESS
 from divulge.core.result import Result, is_compared, label, rounded_up
 from divulge.report.model import Bound
 from divulge.report.prose.bounds import SAME_PEOPLE, SEES_A_COPY, UNFAIR
@@ -26,8 +29,12 @@ def bounds_of(
     acceptable: float = ACCEPTABLE,
     attacker: Attacker | None = None,
     n_members: int = 0,
+    required: Sequence[str] | None = None,
+    accepted: Mapping[str, float] | None = None,
 ) -> tuple[Bound, ...]:
     """Return the bound of each comparison that was fixed before the run; all of them hold together (Bonferroni).
+
+    A bound is an upper limit, so that each has its share of the level on one side.
 
     Parameters
     ----------
@@ -41,15 +48,48 @@ def bounds_of(
         The keys and targets that the user named; they make further comparisons primary.
     n_members
         Rows of the real table, for attacks that count guesses or rows.
+    required
+        Attacks whose bounds are primary, where a policy names them; None takes those of the catalogue.
+    accepted
+        Largest limit that counts as bounded, by attack, in place of `acceptable`.
     """
     chosen = list(_chosen(results, attacker or Attacker()))
-    each = 1 - (1 - level) / max(1, len(chosen))
-    return tuple(_bound(r, words, primary, each, acceptable, n_members) for r, words, primary in chosen)
+    each = max(level, 1 - 2 * (1 - level) / max(1, len(chosen)))  # of one alone the limit that its result shows
+    bounds = [
+        _bound(r, words, primary if required is None else r.attack in required, each, acceptable, n_members,
+               (accepted or {}).get(r.attack))
+        for r, words, primary in chosen
+    ]  # fmt: skip
+    return tuple(_of_copies([r for r, _, _ in chosen], bounds, acceptable))
 
 
-def untested(results: Sequence[Result], planned: Sequence[str]) -> list[str]:
-    """Return the attacks with primary comparisons that were planned and compared nobody."""
+def _of_copies(results: Sequence[Result], bounds: Sequence[Bound], acceptable: float) -> list[Bound]:
+    """Return the bounds; that of equal rows is the smaller of its own and that of nearness.
+
+    Both are limits of the share of members whose record was copied, and all bounds hold together. Near copies that are
+    equal rows, as in tables of codes, have the same bound.
+    """
+    hits = {b.variant: (r.real, r.holdout) for r, b in zip(results, bounds, strict=True) if b.attack == "copies"}
+    near = next((b for b in bounds if (b.attack, b.variant) == ("dcr", NEARNESS)), None)
+    if near is None or near.limit is None:
+        return list(bounds)
+    limit, people = near.limit, near.people
+
+    def smaller(b: Bound) -> Bound:
+        equal = b.attack == "copies" and b.variant in hits and hits[b.variant] == hits.get("exact")
+        if not equal or b.why or (b.limit is not None and b.limit <= limit):
+            return b
+        bounded = limit <= (acceptable if b.acceptable is None else b.acceptable)
+        return replace(b, limit=limit, bounded=bounded, people=None if bounded else people)
+
+    return [smaller(b) for b in bounds]
+
+
+def untested(results: Sequence[Result], planned: Sequence[str], required: Sequence[str] | None = None) -> list[str]:
+    """Return the attacks with primary comparisons that were planned, or that a policy requires, and compared nobody."""
     tested = {r.attack for r in results if is_compared(r)}
+    if required is not None:
+        return [a for a in dict.fromkeys(required) if a not in tested]
     return [
         a
         for a in dict.fromkeys(planned)
@@ -91,7 +131,11 @@ def is_named(result: Result, primary: Primary, attacker: Attacker) -> bool:
     return not primary.by_keys or bool(attacker.keys)
 
 
-def _bound(result: Result, words: str, candidate: bool, level: float, acceptable: float, n_members: int) -> Bound:
+def _bound(
+    result: Result, words: str, candidate: bool, level: float, acceptable: float, n_members: int,
+    accepted: float | None = None,
+) -> Bound:  # fmt: skip
+    acceptable = acceptable if accepted is None else accepted
     _, risk = result.comparison.at(level)
     of_copy = result.context.get(SHOWN)
     shown = 1.0 if of_copy is None else min(1.0, max(0.0, of_copy))
@@ -112,6 +156,7 @@ def _bound(result: Result, words: str, candidate: bool, level: float, acceptable
         bounded=bounded,
         people=None if bounded or risk.high >= 1 else _people(n, risk.high - risk.value, acceptable * shown),
         why="" if not unfair else SAME_PEOPLE if same_people(unfair) else UNFAIR,
+        acceptable=accepted,
     )
 
 

@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import GRID, judge, rate_of, survival
-from divulge.attacks.distance.one_column import OWN, PEOPLE, is_row_number, own_columns, units_of_people
-from divulge.attacks.distance.other_spellings import FORMS, SyntheticSpellings, written_alike
+from divulge.attacks.copying.one_column import OWN, PEOPLE, is_row_number, own_columns, units_of_people
+from divulge.attacks.copying.other_spellings import FORMS, SyntheticSpellings, written_alike
 from divulge.case.case import Case
 from divulge.core.distinct_values import distinct_values
 from divulge.core.result import Individual, Result

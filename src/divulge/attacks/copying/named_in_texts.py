@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from divulge.attacks.distance.own_words import BAG, NOTES, OTHER_COLUMNS, OWN_FORMS, RECURRING, UNEXPECTED, own_words
-from divulge.attacks.distance.text_columns import text_columns
+from divulge.attacks.copying.own_words import BAG, NOTES, OTHER_COLUMNS, OWN_FORMS, RECURRING, UNEXPECTED, own_words
+from divulge.attacks.copying.text_columns import text_columns
 from divulge.attacks.entry import Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case

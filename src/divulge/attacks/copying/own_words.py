@@ -14,9 +14,8 @@ import polars as pl
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import rate_of
-from divulge.attacks.distance._by_record import by_record
-from divulge.attacks.distance.one_column import MOST_WORDS, person_of_codes
+from divulge.attacks.checks import by_record, rate_of
+from divulge.attacks.copying.one_column import MOST_WORDS, person_of_codes
 from divulge.case.case import Case
 from divulge.core.result import Baseline, Individual, Result
 from divulge.kernels.word_runs import RUN, among, own_recurring, pairs

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import judge, rate_of
-from divulge.attacks.distance.one_column import folded_codes, own_columns
+from divulge.attacks.copying.one_column import folded_codes, own_columns
 from divulge.case.case import Case
 from divulge.core.hashing import once
 from divulge.core.result import BY_CHANCE, Baseline, Rate, Result
@@ -42,8 +42,10 @@ _ORDER_NOTE = (
 _BEST_NOTE = (
     "this is about one of # columns, which agrees more clearly than their mean; p-value and limits hold for all: "
 )
-_TABLE_NOTE = (
-    "row order: this is about one of # synthetic tables, which agrees most clearly; p-value and limits hold for all"
+_FIRST_NOTE = "row order: the tables differ in length; their first # rows are laid side by side"
+_ORDERS_NOTE = (
+    "row order: this is about one of # synthetic tables or orders, which agrees most clearly; p-value and limits hold "
+    "for all"
 )
 _NEARBY, _EITHER = BY_CHANCE
 _STRANGERS_NOTE = (
@@ -63,13 +65,13 @@ _NO_COLUMN = "linked: not tested, no column has a value of its own for nearly ev
 _FEW_VALUES = f"linked: not tested, fewer than {LEAST} values recur once, or nothing else is compared"
 _CHANCE = "linked: not tested, values recur among strangers nearly as often, and too few to compare with"
 _FEW_ROWS = f"row order: not tested, fewer than {LEAST} rows"
-_FEW_MATCHED = f"row order: not tested, the tables differ in length and fewer than {_MATCHED} rows stand once in each"
 LINKED_NOTES = (
     _LINKED_NOTE,
     _PLACE_NOTE,
     _ORDER_NOTE,
     _BEST_NOTE + "'…'",
-    _TABLE_NOTE,
+    _FIRST_NOTE,
+    _ORDERS_NOTE,
     *(f"{variant}: not tested, {_NO_ROWS}" for variant in (LINKED, ROW_ORDER)),
     f"{ROW_ORDER}: not tested, {_FOLLOW}",
     _NO_COLUMN,
@@ -77,7 +79,6 @@ LINKED_NOTES = (
     _CHANCE + ": '…'",
     _STRANGERS_NOTE,
     _FEW_ROWS,
-    _FEW_MATCHED,
 )
 """Notes for the entry; "'…'" stands for quoted names."""
 
@@ -175,25 +176,31 @@ def row_order(case: Case) -> tuple[Result | None, str]:
     """Return whether the order of the synthetic rows tells who is who; without a result, a note says why."""
     if not case.in_memory:
         return None, f"{ROW_ORDER}: not tested, {_NO_ROWS}"
-    n = case.n_rows("real")
-    tables = [rows for rows in _tables(case) if len(rows) == n]
-    if not tables:
-        return _order_of_matched(case)
-    if n < LEAST:
-        return None, _FEW_ROWS
-    columns, places = case.schema.usable(), np.arange(n)
-    each = [found for rows in tables if (found := _pair_agreement(case, columns, places, rows)) is not None]
-    if not each:
-        return None, f"{ROW_ORDER}: not tested, {_FOLLOW}"
-    best, which = clearest([found for found, _ in each])
-    told = [_TABLE_NOTE.replace("#", str(len(each)))] if len(each) > 1 else []
-    return _result(case, ROW_ORDER, (), best, _NEARBY, [_PLACE_NOTE, *each[which][1], *told]), ""
+    n, columns = case.n_rows("real"), case.schema.usable()
+    tables = _tables(case)
+    as_long = [rows for rows in tables if len(rows) == n]
+    both = [(rows, min(n, len(rows))) for rows in as_long or tables]
+    both = [(rows, shared) for rows, shared in both if shared >= LEAST]
+    each = [(_pair_agreement(case, columns, np.arange(shared), rows[:shared]), shared) for rows, shared in both]
+    found = [
+        (pairs[0], _NEARBY, [_PLACE_NOTE, *([] if as_long else [_FIRST_NOTE.replace("#", str(shared))]), *pairs[1]])
+        for pairs, shared in each
+        if pairs is not None
+    ]
+    found += [] if as_long else _order_of_matched(case)
+    if not found:
+        return None, f"{ROW_ORDER}: not tested, {_FOLLOW}" if both else _FEW_ROWS
+    best, which = clearest([paired for paired, *_ in found])
+    told = [_ORDERS_NOTE.replace("#", str(len(found)))] if len(found) > 1 else []
+    _, chance, notes = found[which]
+    return _result(case, ROW_ORDER, (), best, chance, [*notes, *told]), ""
 
 
-def _order_of_matched(case: Case) -> tuple[Result | None, str]:
+def _order_of_matched(case: Case) -> list[tuple[Paired, str, list[str]]]:
+    """Return whether rows that stand once in each table follow in the same order, where there are enough of them."""
     columns = sorted(case.schema.usable())
     if not columns:
-        return None, _FEW_MATCHED
+        return []
     rows = [case.encoded.row_hashes(columns, i) for i in (0, 1)]
     both = np.unique(np.concatenate(rows), return_inverse=True)[1]
     values = np.split(both, [len(rows[0])])
@@ -203,15 +210,14 @@ def _order_of_matched(case: Case) -> tuple[Result | None, str]:
     place[values[0]] = np.arange(len(values[0]))
     mine = values[1][alone[values[1]]]  # in the order of the synthetic rows
     if len(mine) < _MATCHED:
-        return None, _FEW_MATCHED
+        return []
     # rows that differ in a column which both tables follow are in order without any leak
     follow = [c for c in columns if _both_follow(case, c, None, None)]
     real = place[mine]
     group = np.unique(case.encoded.row_hashes(follow, 0)[real], return_inverse=True)[1].astype(np.int64)
     comparison = ascents(real, group, level=case.level)
-    if comparison is None or comparison.real.n < _MATCHED:
-        return None, f"{ROW_ORDER}: not tested, {_FOLLOW}"
-    return _result(case, ROW_ORDER, (), comparison, _EITHER, [_ORDER_NOTE]), ""
+    enough = comparison is not None and comparison.real.n >= _MATCHED
+    return [(comparison, _EITHER, [_ORDER_NOTE])] if comparison is not None and enough else []
 
 
 def _compared(

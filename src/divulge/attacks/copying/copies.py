@@ -16,11 +16,12 @@ import numpy as np
 from msgspec.structs import replace
 
 from divulge.attacks.checks import GRID, SHOWN, Floats, judge, one_of, rate_of, record_result, survival
-from divulge.attacks.distance.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, SMALLEST, all_but_one
-from divulge.attacks.distance.another_column import ANOTHER_COLUMN, ANOTHER_COLUMN_NOTES, another_column
-from divulge.attacks.distance.column_subsets import candidate_subsets
-from divulge.attacks.distance.linked import LINKED, LINKED_NOTES, ROW_ORDER, linked, row_order
-from divulge.attacks.distance.one_column import (
+from divulge.attacks.copying.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, SMALLEST, all_but_one
+from divulge.attacks.copying.another_column import ANOTHER_COLUMN, ANOTHER_COLUMN_NOTES, another_column
+from divulge.attacks.copying.column_subsets import candidate_subsets
+from divulge.attacks.copying.linked import LINKED, LINKED_NOTES, ROW_ORDER, linked, row_order
+from divulge.attacks.copying.nearly_equal import NEARLY_EQUAL
+from divulge.attacks.copying.one_column import (
     ONE_COLUMN,
     ONE_COLUMN_NOTES,
     OWN_WORDS,
@@ -29,10 +30,11 @@ from divulge.attacks.distance.one_column import (
     one_column,
     without_strangers,
 )
-from divulge.attacks.distance.other_spellings import FORM_WORDS
-from divulge.attacks.distance.own_words import BAG, OTHER_COLUMNS, OWN_FORMS, RECURRING, own_words
-from divulge.attacks.distance.own_words import NOTES as WORDS_NOTES
-from divulge.attacks.distance.text_columns import text_columns
+from divulge.attacks.copying.other_spellings import FORM_WORDS
+from divulge.attacks.copying.own_words import BAG, OTHER_COLUMNS, OWN_FORMS, RECURRING, own_words
+from divulge.attacks.copying.own_words import NOTES as WORDS_NOTES
+from divulge.attacks.copying.rare_pairs import RARE_PAIR, RARE_PAIRS, RARE_PAIRS_NOTES, rare_pairs
+from divulge.attacks.copying.text_columns import text_columns
 from divulge.attacks.entry import Primary, Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
@@ -49,7 +51,7 @@ QUANTILE = 0.01
 """The radius is this quantile of the strangers' distances to their nearest real record: by chance so many of them are
 that near. False findings of the choice are calibrated in `tests/calibration/test_copying_calibration.py`."""
 _WORDS = "own words"
-_IN_A_RUN = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, LINKED, ROW_ORDER)
+_IN_A_RUN = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, RARE_PAIRS, LINKED, ROW_ORDER)
 """Variants of a run, in which words of texts have an attack of their own."""
 _VARIANTS = (*_IN_A_RUN, _WORDS)
 _EVERYBODY = 0.75  # sets on which a larger share of people is matched hardly tell people apart; start value
@@ -62,9 +64,10 @@ _COPIES_WORDS = Words(
         "Columns of any kind; a holdout says how many matches chance gives. Exact copies compare values as they are "
         "and leave out identifiers, the unit and ignored columns. Texts, identifiers, the unit and every column in "
         "which 90 % of people have a value of their own are compared one by one, ignored or not; texts without "
-        "regard to capitals and blanks, and texts and identifiers in other spellings too. Near copies leave out "
-        "constants and free text as well, and need every row in memory, as do rows with one column changed, linked "
-        "rows and row order."
+        "regard to capitals and blanks, and texts and identifiers in other spellings too; numbers and dates that half "
+        "of the people have to themselves also nearly equal; pairs of categories that hardly anybody has. Near copies "
+        "leave out constants and free text as well, and need every row in memory, as do rows with one column changed, "
+        "rare pairs, linked rows and row order."
     ),
     formula=(
         "exact: p = share of people whose record equals a synthetic row\n"
@@ -74,6 +77,9 @@ _COPIES_WORDS = Words(
         "stand in a synthetic text\n"
         "one column, FORM: the same in another spelling alone: without marks (accents, capitals,\n"
         "punctuation); words in any order; another character; a character more or less; digest\n"
+        "one column, nearly equal: the mean of min(1, o / 200 d), d the distance to the nearest\n"
+        "synthetic value and o that to the nearest other person's\n"
+        "rare pair: p = share whose pair of values at most two people have, and stands in a synthetic row\n"
         "one column, own ...: as in named_in_texts\n"
         "another column: p = share whose value stands in a synthetic column that the real table lacks\n"
         "(another column, FORM: in another spelling)\n"
@@ -122,6 +128,8 @@ _COPIES_WORDS = Words(
         "near": "a near copy of",
         ALL_BUT_ONE: "a copy with at most one column changed (weighted) of",
         ONE_COLUMN: "the value of",
+        NEARLY_EQUAL: "the value, or nearly, of",
+        RARE_PAIR: "a rare pair of values of",
         SHARED_WORDS: "eight words in a row of",
         **{f"{OWN_WORDS}{form}": f"a {form} of the text of" for form in OWN_FORMS},
         f"{OWN_WORDS}{BAG}": "all words, in any order, of the text of",
@@ -160,7 +168,14 @@ _COPIES_WORDS = Words(
         "near copies were not searched: no column enters a distance",
         *(
             re.sub(r"\d[\d,]*", "#", n)
-            for n in (*WORDS_NOTES, *ALL_BUT_ONE_NOTES, *ONE_COLUMN_NOTES, *ANOTHER_COLUMN_NOTES, *LINKED_NOTES)
+            for n in (
+                *WORDS_NOTES,
+                *ALL_BUT_ONE_NOTES,
+                *ONE_COLUMN_NOTES,
+                *RARE_PAIRS_NOTES,
+                *ANOTHER_COLUMN_NOTES,
+                *LINKED_NOTES,
+            )
         ),
     ),
 )
@@ -189,15 +204,20 @@ def copies(
     or not; texts after Unicode NFKC, without regard to capitals and blanks. "one column, without marks" and four more:
     texts and identifiers in other spellings (without accents, capitals and punctuation; with words in any order; but
     for one other character; but for one character more or less; as a hexadecimal digest), each without the hits of the
-    forms before it. Row numbers get no verdict. Columns that the holdout lacks have a rate only. "one column, shared
+    forms before it. "one column, nearly equal": numbers and moments, also those that half of the people have to
+    themselves; the nearer a synthetic value is, measured by the nearest other person's, the more it counts. Row numbers
+    get no verdict. Columns that the holdout lacks have a rate only. "one column, shared
     words": the person's text shares eight words in a row, which nobody else has, with a synthetic text. "one column,
     own ...": `named_in_texts`, form by form; a run makes that attack in its place. "another column": the value stands
     in a synthetic column that the real table lacks, as where a name was renamed or split over two columns; with the
     same forms.
 
+    "rare pairs": a pair of categories that at most two people have stands in a synthetic row; for each pair of columns
+    (in `keys`) in which a quarter of the people has one, at most ten. The variant of its results is "rare pair".
+
     "linked": rows with the same value in such a column agree in the other columns more than rows a few places apart.
-    "row order": the same for rows in the same place; where the tables differ in length, rows that stand once in each
-    follow in the same order. A note says where these were not tested.
+    "row order": the same for rows in the same place; where the tables differ in length, for their first rows, and
+    for the order of rows that stand once in each. A note says where these were not tested.
 
     Bounds, p-values and verdicts of the results with strangers hold together (max-T), and so do those of "linked" and
     "row order" (Bonferroni and Holm), which have no strangers.
@@ -207,8 +227,8 @@ def copies(
     columns
         Compare only these columns, for exact and near copies and no others; None takes all that are left.
     variants
-        Which of "exact", "near", "subsets", "all but one", "one column", "linked", "row order" and "own words" to
-        run. All but "exact" and "one column" need every row in memory.
+        Which of "exact", "near", "subsets", "all but one", "one column", "rare pairs", "linked", "row order" and "own
+        words" to run. All but "exact" and "one column" need every row in memory.
     radius
         Greatest distance, a mean over columns in [0, 1], at which a synthetic row is near. None takes, for each set of
         columns, the 1% quantile of the distances from holdout records to their nearest real record; without a holdout,
@@ -263,6 +283,9 @@ def _with_others(case: Case, compared: Sequence[str], variants: Sequence[str], f
         alone, left = without_strangers(case)
         elsewhere, why = another_column(case)
         others, untested = [*others, *one_column(case), *alone, *elsewhere], [*untested, *left, why]
+    if RARE_PAIRS in variants:
+        pairs, why = rare_pairs(case)
+        others, untested = [*others, *pairs], [*untested, why]
     if _WORDS in variants and case.in_memory:
         forms = (r for r in own_words(case, text_columns(case)) if r.variant != OTHER_COLUMNS)
         others += [replace(r, attack="copies", variant=OWN_WORDS + r.variant) for r in forms]

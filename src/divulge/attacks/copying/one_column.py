@@ -10,7 +10,13 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import GRID, hold_back, judge, rate_of, survival
-from divulge.attacks.distance.other_spellings import (
+from divulge.attacks.copying.nearly_equal import (
+    NEARLY_EQUAL,
+    NEARLY_EQUAL_NOTE,
+    OWN_NUMBERS,
+    nearly_equal,
+)
+from divulge.attacks.copying.other_spellings import (
     FORM_NOTES,
     FORMS,
     WRITTEN_OTHERWISE,
@@ -85,6 +91,7 @@ ONE_COLUMN_NOTES = (
     _RUNS,
     _MANY_WORDS,
     *FORM_NOTES,
+    NEARLY_EQUAL_NOTE,
     "# of # values of this column recur; no strangers to compare with",
     "the holdout lacks columns that were not compared: '…'",
 )
@@ -172,7 +179,8 @@ def _recurs(codes: Ints, released: Ints) -> Floats:
 def one_column(case: Case) -> list[Result]:
     """Return how many members and strangers have a value, or a run of words, that the synthetic table has.
 
-    Texts, identifiers and whole numbers are also looked for in other spellings, a result for each form.
+    Texts, identifiers and whole numbers are also looked for in other spellings, a result for each form; numbers and
+    moments that half of the people have to themselves also nearly equal.
     """
     out = []
     for column in sorted(own_columns(case)):
@@ -194,7 +202,24 @@ def one_column(case: Case) -> list[Result]:
             out.append(_result(case, f"{ONE_COLUMN}, {form}", column, spelled, told, alike))
         if runs is not None:
             out.append(_result(case, SHARED_WORDS, column, runs, [_RUNS], judged=True))
-    return out
+    return out + [_nearly_equal(case, c) for c in sorted(case.columns) if _has_neighbours(case, c)]
+
+
+def _has_neighbours(case: Case, column: str) -> bool:
+    """Return whether values of a column are also looked for nearly equal; row numbers are not.
+
+    Of an ignored column nine people of ten must have a value of their own.
+    """
+    if column == case.unit or case.schema[column].kind not in ("numeric", "datetime"):
+        return False
+    least = OWN if "ignore" in case.schema[column].roles else OWN_NUMBERS
+    return _share_alone(case, column) >= least and not is_row_number(case.facts(column))
+
+
+def _nearly_equal(case: Case, column: str) -> Result:
+    people, released = person_of_codes(case, column), case.pooled(column).counts[1] > 0
+    scores = nearly_equal(case.numbers(column), people, released)
+    return _result(case, NEARLY_EQUAL, column, scores, [NEARLY_EQUAL_NOTE], judged=True)
 
 
 def _runs_of(case: Case, column: str, texts: pl.Series) -> Floats | None:
