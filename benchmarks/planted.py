@@ -113,6 +113,15 @@ def named_in_text(t: Tables, rng: np.random.Generator) -> Tables:
     return t.each(lambda x, i: x.with_columns(note=pl.Series(told[i])))
 
 
+def last_digits(t: Tables, rng: np.random.Generator) -> Tables:
+    """A member's balance, all digits kept but the first ones."""
+    t = t.each(lambda x, i: x.with_columns(balance=pl.Series(rng.uniform(1000, 9999, x.height).round(2))))
+    new = t.synthetic["balance"].to_numpy().copy()
+    for place, member in zip(chosen(t.synthetic, rng), chosen(t.real, rng), strict=False):
+        new[place] = round(t.real["balance"][int(member)] % 100 + 100 * rng.integers(10, 99), 2)
+    return replace(t, synthetic=t.synthetic.with_columns(balance=pl.Series(new)))
+
+
 def _with_emails(t: Tables, rng: np.random.Generator, change: Callable[[str], str] = str) -> Tables:
     t = t.each(lambda x, i: x.with_columns(email=pl.Series(emails(x.height, i))))
     new = t.synthetic["email"].to_list()
@@ -226,6 +235,7 @@ PLANTS: dict[str, tuple[str, Plant]] = {
     "text": ("A1 free texts of a twentieth, in other rows", text),
     "part of text": ("A1 ten words of a text", part_of_text),
     "named": ("A11 a number of a twentieth, in fresh texts", named_in_text),
+    "last digits": ("A12 the last four digits of a balance of a twentieth", last_digits),
     "identifier": ("identifiers of a twentieth", identifier),
     "ignored": ("A2 the same, the column ignored", identifier_ignored),
     "unit": ("A2 the same, the column named as unit", identifier_as_unit),

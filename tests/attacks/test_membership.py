@@ -11,7 +11,7 @@ import pytest
 import divulge
 from divulge.attacks.membership import classifier_score
 from divulge.attacks.membership.known_members import stacked
-from divulge.attacks.membership.scores import EVERY, NINE
+from divulge.attacks.membership.scores import EVERY, TESTED
 from divulge.case.case import build_case
 from divulge.case.narrow_rows import NarrowRows
 from divulge.case.spill import Spill
@@ -87,7 +87,7 @@ def test_mean_rank_is_the_mean_of_four_ranks():
         ranks.append([((scores < s).sum() + (scores == s).sum() / 2) / 120 for s in scores])
     mine = found["mean rank"].individual
     np.testing.assert_allclose(np.r_[mine.real, mine.holdout], np.mean(ranks, axis=0))
-    assert tuple(found) == NINE
+    assert tuple(found) == TESTED
 
 
 def test_planted_copies_are_the_risk():

@@ -83,7 +83,7 @@ def units_by_content(same: Ints, units: Ints | None) -> Ints:
 
 
 def by_unit(score: Floats, n_members: int, units: dict[str, Ints] | None) -> tuple[Floats, Floats]:
-    """Return the score of each unit of members and of strangers: that of its highest record."""
+    """Return the score of each unit of members and of strangers: that of its highest record, or nan."""
     sides = score[:n_members], score[n_members:]
     if units is None:
         return sides
@@ -91,8 +91,9 @@ def by_unit(score: Floats, n_members: int, units: dict[str, Ints] | None) -> tup
     for values, of in zip(sides, (units["real"], units["holdout"]), strict=True):
         which = np.unique(of, return_inverse=True)[1].ravel()
         highest = np.full(int(which.max(initial=-1)) + 1, -np.inf)
-        np.maximum.at(highest, which, values)
-        out.append(highest)
+        asked = ~np.isnan(values)
+        np.maximum.at(highest, which[asked], values[asked])
+        out.append(np.where(np.isneginf(highest), np.nan, highest))
     return out[0], out[1]
 
 

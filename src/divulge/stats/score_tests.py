@@ -1,9 +1,9 @@
 """Tests of several scores on the same people: does any of them rank members above strangers, or below?
 
-Each score is tested in three ways: by the sum of ranks (the AUC), and by how many members are among the people with the
-highest scores, a tenth and a hundredth of all. The first sees many small traces, the last a few people who are
-recognised surely. The thresholds are shares of all people, so that no statistic looks at a label before the test, and
-one permutation of the labels gives the distribution of all of them (max-T).
+Each score is tested by the sum of ranks (the AUC), and by how many members are among the people with the highest
+scores, a tenth and a hundredth of all, or other shares (front test). The first sees many small traces, the others a few
+people who are recognised surely. The thresholds are shares of all people, so that no statistic looks at a label before
+the test, and one permutation of the labels gives the distribution of all of them (max-T).
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from divulge.stats.outcomes import Floats, Ints
 from divulge.stats.resampling import _PERMUTATIONS
 from divulge.stats.roc import mid_ranks
 
-__all__ = ["SHARES", "ScoreTests", "score_tests"]
+__all__ = ["FRONT", "SHARES", "ScoreTests", "score_tests"]
 
 SHARES = (0.1, 0.01)
 """Shares of all people, those with the highest scores, among whom members are counted."""
+FRONT = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""Shares for a score that recognises few people surely, whatever their number."""
 _SKEWED = 1.0
 """Skewness of such a count above which it is not tested. Of 20 leavers among 200 people both of the 2 highest are
 leavers in 1 of 105 permutations, and that is 4.2 standard errors: it would set the threshold of all statistics."""
@@ -39,7 +41,8 @@ class ScoreTests:
     """Tests of scores of the same people, corrected for all statistics of all scores."""
 
     z: Floats
-    """Shape (n_scores, 1 + n_shares): standardised statistics, positive where members score higher."""
+    """Shape (n_scores, 1 + n_shares): standardised statistics, positive where members score higher; 0 where a score has
+    fewer shares than another one."""
     p_value: Floats
     """Shape (n_scores,): p-value of the statistics of a score together, two-sided; 1 for a score without spread."""
     p_adjusted: Floats
@@ -64,7 +67,7 @@ def score_tests(
     members: Floats,
     strangers: Floats,
     *,
-    shares: Sequence[float] = SHARES,
+    shares: Sequence[Sequence[float]] | None = None,
     level: float = 0.95,
     rng: np.random.Generator,
     draws: int = _PERMUTATIONS,
@@ -74,12 +77,13 @@ def score_tests(
     Parameters
     ----------
     members, strangers
-        Scores, shapes (n_T, n_scores) and (n_C, n_scores): higher is more like a member. No score may look at labels.
-        Keep the scores in a fixed order.
+        Scores, shapes (n_T, n_scores) and (n_C, n_scores): higher is more like a member; nan for people whom a score
+        does not ask. No score may look at labels. Keep the scores in a fixed order.
     shares
-        Shares of all people; a share of less than one person is not tested, and neither is one of so few people, with
-        so few members or strangers, that the number of members among them is very skewed. Of those who tie at the
-        threshold all count or none does, whichever gives a number nearer to the share.
+        For each score shares of all people whom it asks; None takes `SHARES`. A share of less than one person is not
+        tested, and neither is one of so few people, with so few members or strangers, that the number of members among
+        them is very skewed. Of those who tie at the threshold all count or none does, whichever gives a number nearer
+        to the share.
     level
         Coverage of the family's intervals together.
     rng
@@ -104,13 +108,15 @@ def score_tests(
     >>> found.p_adjusted[0] < 0.01 < 0.1 < found.p_adjusted[1], found.towards[0]
     (np.True_, np.int64(1))
     """
-    n, n_scores, n_ways = len(members), members.shape[1], 1 + len(shares)
+    n, n_scores = len(members), members.shape[1]
+    of_score = [SHARES] * n_scores if shares is None else shares
+    n_ways = 1 + max(map(len, of_score), default=0)
     normal = normal_quantile(level)
     z = np.zeros((n_scores, n_ways))
     if min(n, len(strangers)) == 0 or n_scores == 0:
         return ScoreTests(z, np.ones(n_scores), np.ones(n_scores), normal, level)
     people = np.concatenate([members, strangers])
-    columns = np.column_stack([_statistics(score, shares) for score in people.T])
+    columns = np.column_stack([_statistics(score, own, n_ways) for score, own in zip(people.T, of_score, strict=True)])
     shown = columns.reshape(len(people), n_scores, n_ways)[:, :, 1:]
     shown[:, _too_skewed(shown.sum(axis=0), len(people), n)] = 0.0
     z.ravel()[:] = np.sign(_excess(columns, n))
@@ -119,7 +125,7 @@ def score_tests(
         if not scaled.live.any():
             return ScoreTests(0 * z, np.ones(n_scores), np.ones(n_scores), normal, level)
         z.ravel()[:] *= np.where(scaled.live, scaled.z, 0.0)
-        return _tested(z, scaled, normal, level, rng, draws)
+        return _tested(z, scaled, [1 + len(own) for own in of_score], normal, level, rng, draws)
 
 
 def _scaled(members: Floats, strangers: Floats) -> _Scaled | Limit:
@@ -130,9 +136,15 @@ def _scaled(members: Floats, strangers: Floats) -> _Scaled | Limit:
 
 
 def _tested(
-    z: Floats, scaled: _Scaled | Limit, normal: float, level: float, rng: np.random.Generator, draws: int
+    z: Floats,
+    scaled: _Scaled | Limit,
+    n_ways: Sequence[int],
+    normal: float,
+    level: float,
+    rng: np.random.Generator,
+    draws: int,
 ) -> ScoreTests:
-    n_scores, n_ways = z.shape
+    n_scores = len(z)
     live = scaled.live.reshape(z.shape)
     own, largest = _maxima(live, scaled, rng, draws)
     seen = np.abs(z).max(axis=1)
@@ -142,7 +154,7 @@ def _tested(
         p_value[s], p_adjusted[s] = _reached(own[s], seen[s]), _reached(largest, seen[s])
         if isinstance(scaled, Limit):  # Bonferroni sees further than the draws
             each = 2 * float(ndtr(-seen[s]))
-            p_value[s] = min(p_value[s], max(n_ways * each, math.ulp(0.0)))
+            p_value[s] = min(p_value[s], max(n_ways[int(s)] * each, math.ulp(0.0)))
             p_adjusted[s] = min(p_adjusted[s], max(n_live * each, math.ulp(0.0)))
     place = min(len(largest), math.ceil(level * (len(largest) + 1) - 1e-9))
     critical = max(normal, float(largest[place - 1]))
@@ -165,15 +177,21 @@ def _reached(drawn: Floats, seen: float) -> float:
     return float(1 + len(drawn) - np.searchsorted(drawn, seen - 1e-9)) / (len(drawn) + 1)
 
 
-def _statistics(score: Floats, shares: Sequence[float]) -> Floats:
-    """Return the rank of each person, and whether he is among the highest, shape (n, 1 + n_shares)."""
-    n, ordered = len(score), np.sort(score)[::-1]
-    out = np.zeros((n, 1 + len(shares)))
-    out[:, 0] = mid_ranks(score)
+def _statistics(score: Floats, shares: Sequence[float], n_ways: int) -> Floats:
+    """Return the rank of each person, and whether he is among the highest, shape (n, n_ways).
+
+    Who is not asked has the mean rank, and is not among the highest.
+    """
+    asked = np.flatnonzero(~np.isnan(score))
+    known = score[asked]
+    n, ordered = len(known), np.sort(known)[::-1]
+    out = np.zeros((len(score), n_ways))
+    out[:, 0] = (n + 1) / 2
+    out[asked, 0] = mid_ranks(known)
     for i, share in enumerate(shares, start=1):
         highest = math.floor(share * n + 1e-9)
         if highest:
-            out[:, i] = _highest(score, float(ordered[highest - 1]), highest)
+            out[asked, i] = _highest(known, float(ordered[highest - 1]), highest)
     return out
 
 

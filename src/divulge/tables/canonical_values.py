@@ -41,6 +41,7 @@ __all__ = [
     "VALUES",
     "distinct",
     "evaluated",
+    "float_text",
     "from_arrow",
     "from_pandas",
     "may_be_numbers",
@@ -259,13 +260,13 @@ def _object_text(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float | Decimal):
-        return _float_text(float(value))
+        return float_text(float(value))
     if isinstance(value, date):
         return _as_datetime(value).strftime("%Y-%m-%d %H:%M:%S.%f")
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def _float_text(value: float) -> str:
+def float_text(value: float) -> str:
     """Return a number as text; whole numbers have no decimal point, so that 3.0 and 3 give the same text."""
     return str(int(value)) if value.is_integer() and abs(value) < 1e22 else repr(value)
 

@@ -15,10 +15,10 @@ from divulge.tables.canonical_values import (
     DISTINCT,
     FEW_ROWS,
     VALUES,
-    _float_text,
     _numbers_in,
     _zero_led,
     evaluated,
+    float_text,
     may_be_thousands,
 )
 from divulge.tables.written_forms import (
@@ -402,7 +402,7 @@ def _nothing(series: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 
 def _floats_written(series: pl.Series) -> pl.Series:
-    return pl.Series([None if v is None else _float_text(v) for v in series.to_list()], dtype=pl.String)
+    return pl.Series([None if v is None else float_text(v) for v in series.to_list()], dtype=pl.String)
 
 
 def written(series: pl.Series) -> pl.Series:

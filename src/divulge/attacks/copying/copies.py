@@ -19,6 +19,7 @@ from divulge.attacks.checks import GRID, SHOWN, Floats, judge, one_of, rate_of, 
 from divulge.attacks.copying.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, SMALLEST, all_but_one
 from divulge.attacks.copying.another_column import ANOTHER_COLUMN, ANOTHER_COLUMN_NOTES, another_column
 from divulge.attacks.copying.column_subsets import candidate_subsets
+from divulge.attacks.copying.equal_tails import LAST_DIGITS, TAILS, TAILS_NOTES, TWO_TAILS, equal_tails
 from divulge.attacks.copying.linked import LINKED, LINKED_NOTES, ROW_ORDER, linked, row_order
 from divulge.attacks.copying.nearly_equal import NEARLY_EQUAL
 from divulge.attacks.copying.one_column import (
@@ -51,10 +52,13 @@ QUANTILE = 0.01
 """The radius is this quantile of the strangers' distances to their nearest real record: by chance so many of them are
 that near. False findings of the choice are calibrated in `tests/calibration/test_copying_calibration.py`."""
 _WORDS = "own words"
-_IN_A_RUN = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, RARE_PAIRS, LINKED, ROW_ORDER)
+_IN_A_RUN = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, LAST_DIGITS, RARE_PAIRS, LINKED, ROW_ORDER)
 """Variants of a run, in which words of texts have an attack of their own."""
 _VARIANTS = (*_IN_A_RUN, _WORDS)
 _EVERYBODY = 0.75  # sets on which a larger share of people is matched hardly tell people apart; start value
+
+_OTHER_NOTES = WORDS_NOTES + ALL_BUT_ONE_NOTES + ONE_COLUMN_NOTES + TAILS_NOTES + RARE_PAIRS_NOTES
+_OTHER_NOTES += ANOTHER_COLUMN_NOTES + LINKED_NOTES
 
 
 _COPIES_WORDS = Words(
@@ -65,9 +69,9 @@ _COPIES_WORDS = Words(
         "and leave out identifiers, the unit and ignored columns. Texts, identifiers, the unit and every column in "
         "which 90 % of people have a value of their own are compared one by one, ignored or not; texts without "
         "regard to capitals and blanks, and texts and identifiers in other spellings too; numbers and dates that half "
-        "of the people have to themselves also nearly equal; pairs of categories that hardly anybody has. Near copies "
-        "leave out constants and free text as well, and need every row in memory, as do rows with one column changed, "
-        "rare pairs, linked rows and row order."
+        "of the people have to themselves also nearly equal, and the last digits of numbers; pairs of categories that "
+        "hardly anybody has. Near copies leave out constants and free text as well, and need every row in memory, as "
+        "do rows with one column changed, last digits, rare pairs, linked rows and row order."
     ),
     formula=(
         "exact: p = share of people whose record equals a synthetic row\n"
@@ -79,6 +83,7 @@ _COPIES_WORDS = Words(
         "punctuation); words in any order; another character; a character more or less; digest\n"
         "one column, nearly equal: the mean of min(1, o / 200 d), d the distance to the nearest\n"
         "synthetic value and o that to the nearest other person's\n"
+        "last K digits: p = share whose last K digits nobody else has, and another synthetic number has\n"
         "rare pair: p = share whose pair of values at most two people have, and stands in a synthetic row\n"
         "one column, own ...: as in named_in_texts\n"
         "another column: p = share whose value stands in a synthetic column that the real table lacks\n"
@@ -129,6 +134,8 @@ _COPIES_WORDS = Words(
         ALL_BUT_ONE: "a copy with at most one column changed (weighted) of",
         ONE_COLUMN: "the value of",
         NEARLY_EQUAL: "the value, or nearly, of",
+        **{tail: f"the {tail} of a number of" for tail in TAILS.values()},
+        TWO_TAILS: "the last digits of two numbers of",
         RARE_PAIR: "a rare pair of values of",
         SHARED_WORDS: "eight words in a row of",
         **{f"{OWN_WORDS}{form}": f"a {form} of the text of" for form in OWN_FORMS},
@@ -166,17 +173,7 @@ _COPIES_WORDS = Words(
         "the synthetic table is the real table, row for row",
         "near copies were not searched: they need every row in memory. hint: collect the tables",
         "near copies were not searched: no column enters a distance",
-        *(
-            re.sub(r"\d[\d,]*", "#", n)
-            for n in (
-                *WORDS_NOTES,
-                *ALL_BUT_ONE_NOTES,
-                *ONE_COLUMN_NOTES,
-                *RARE_PAIRS_NOTES,
-                *ANOTHER_COLUMN_NOTES,
-                *LINKED_NOTES,
-            )
-        ),
+        *(re.sub(r"\d[\d,]*", "#", n) for n in _OTHER_NOTES),
     ),
 )
 def copies(
@@ -212,6 +209,10 @@ def copies(
     in a synthetic column that the real table lacks, as where a name was renamed or split over two columns; with the
     same forms.
 
+    "last digits": another synthetic number has the last 3 to 6 digits of a number, which one person alone has; for each
+    column, at most ten, and number of digits that a fifth of the people have to themselves, and for the last three
+    digits of two columns together. Variants of its results are "last 4 digits" and the like.
+
     "rare pairs": a pair of categories that at most two people have stands in a synthetic row; for each pair of columns
     (in `keys`) in which a quarter of the people has one, at most ten. The variant of its results is "rare pair".
 
@@ -227,8 +228,8 @@ def copies(
     columns
         Compare only these columns, for exact and near copies and no others; None takes all that are left.
     variants
-        Which of "exact", "near", "subsets", "all but one", "one column", "rare pairs", "linked", "row order" and "own
-        words" to run. All but "exact" and "one column" need every row in memory.
+        Which of "exact", "near", "subsets", "all but one", "one column", "last digits", "rare pairs", "linked", "row
+        order" and "own words" to run. All but "exact" and "one column" need every row in memory.
     radius
         Greatest distance, a mean over columns in [0, 1], at which a synthetic row is near. None takes, for each set of
         columns, the 1% quantile of the distances from holdout records to their nearest real record; without a holdout,
@@ -283,6 +284,9 @@ def _with_others(case: Case, compared: Sequence[str], variants: Sequence[str], f
         alone, left = without_strangers(case)
         elsewhere, why = another_column(case)
         others, untested = [*others, *one_column(case), *alone, *elsewhere], [*untested, *left, why]
+    if LAST_DIGITS in variants:
+        tails, why = equal_tails(case)
+        others, untested = [*others, *tails], [*untested, why]
     if RARE_PAIRS in variants:
         pairs, why = rare_pairs(case)
         others, untested = [*others, *pairs], [*untested, why]

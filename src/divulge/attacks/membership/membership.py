@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from divulge.attacks.entry import Exact, Primary, Withheld, Words, per_table
 from divulge.attacks.membership.blind import NOTES as BLIND_NOTES
 from divulge.attacks.membership.blind import blind_check
+from divulge.attacks.membership.edit_score import EDIT_NOTES, edit_notes
+from divulge.attacks.membership.edit_score import NAME as EDITS
 from divulge.attacks.membership.known_members import KNOWN, check_known, stacked
 from divulge.attacks.membership.results import CONTEXT, GAIN, NOTES, RATES, Scored, judgement, judgements, shown, three
-from divulge.attacks.membership.scores import MEAN_RANK, STACKED, checked_scores, person_scores
+from divulge.attacks.membership.scores import MEAN_RANK, STACKED, checked_scores, person_scores, shares_of
 from divulge.attacks.membership.several_tables import (
     BEST_TABLE,
     BY_NUMBER,
@@ -27,6 +29,7 @@ from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import distance_columns, distances_of
 from divulge.core.result import Individual, Result
+from divulge.kernels.edits import LONGEST
 from divulge.stats.roc import auc, auc_gain
 from divulge.stats.score_tests import score_tests
 
@@ -49,7 +52,10 @@ _WORDS = Words(
         "Columns of numbers, dates or categories, every row in memory, and a holdout. Distances: "
         + MIXED
         + " Margins: "
-        "numbers and dates are put into bins. The classifier takes numbers by rank and categories by frequency."
+        "numbers and dates are put into bins. The classifier takes numbers by rank and categories by frequency. The "
+        "edit distance takes values as texts: whole numbers without a point, others with the fewest digits that read "
+        f"back, missing ones empty; columns with values of more than {LONGEST} letters are left out, and where people "
+        "are many a random sample is asked."
     ),
     formula=(
         "W = real and holdout without the person (or the person's unit), S = synthetic table\n"
@@ -60,6 +66,8 @@ _WORDS = Words(
         "classifier: share of synthetic rows in the leaves of trees grown without the person\n"
         "k-way margins: mean over sets of k columns of log share in S - log share in W of x's values\n"
         "rare 4-way margins: the sum over those sets of 4 on which at most 2 others equal x\n"
+        "edit distance: log(e(x, W) + 1/2) - log(e(x, S) + 1/2), e = smallest sum over columns of the\n"
+        "    letters to change, add or drop (Levenshtein) until x is a row\n"
         "mean rank: mean of the ranks of ratio, hit, classifier and 3-way margins\n"
         "known members: ridge regression on ranks of the scores, fitted on four fifths of the people\n"
         "dcr: -d_1(x, S)      dcr difference: d_1(x, W) - d_1(x, S)\n"
@@ -70,7 +78,7 @@ _WORDS = Words(
         "TPR = share of members claimed where the share FPR of strangers is\n"
         "risk = (TPR - FPR) / (1 - FPR) at FPR = 10%\n"
         "p = max-T over the scores and, of each, AUC and members among the highest 10% and 1%\n"
-        "    of all people; the labels are permuted."
+        "    of all people (edit distance: 1, 2, 5, 10, 20, 50%); the labels are permuted."
     ),
     reading=(
         "Rates are the share of members claimed where one stranger in ten is claimed. Risk 0 means that members are "
@@ -84,6 +92,7 @@ _WORDS = Words(
         "An attacker with the generator's code, or with several synthetic tables, may do better.",
         "It is an average over people: single people may be recognised surely where few are.",
         "No single score sees every leak: distances miss what margins keep, and the reverse.",
+        "Edit distances see values that keep most of their letters; where numbers are interpolated they see nothing.",
     ),
 )
 
@@ -96,7 +105,8 @@ _WORDS = Words(
     "difference: Chen et al. 2020, GAN-Leaks. monte carlo: Hilprecht et al. 2019, Monte Carlo and reconstruction "
     "membership inference attacks. domias: van Breugel et al. 2023. dpi: Ward et al. 2024, Data plagiarism index. "
     "gen-lra: Ward et al. 2025, Gen-LRA. margins: Golob et al. 2024, MAMA-MIA. classifier: Stadler et al. 2022. "
-    "Blind check: Das et al. 2024, Blind baselines. max-T: Westfall and Young 1993.",
+    "edit distance: LevAtt, arXiv 2512.08875 (2025). Blind check: Das et al. 2024, Blind baselines. max-T: Westfall "
+    "and Young 1993.",
     words=_WORDS,
     sampled=True,
     plan=per_table(strangers=True),
@@ -111,7 +121,7 @@ _WORDS = Words(
         BEST_TABLE: Withheld(),
         **{f"{GAIN_OF_ALL}{limit}": Withheld() for limit in ("", ", lower limit", ", upper limit")},
     },
-    notes=(*NOTES, *BLIND_NOTES, UNIT_NOTE.format("'…'"), _NO_HOLDOUT, _BEST, BY_NUMBER),
+    notes=(*NOTES, *EDIT_NOTES, *BLIND_NOTES, UNIT_NOTE.format("'…'"), _NO_HOLDOUT, _BEST, BY_NUMBER),
 )
 def membership(
     case: Case,
@@ -132,8 +142,9 @@ def membership(
     columns
         Compare only these columns; None takes all that a distance can compare.
     scores
-        Names of the scores. None takes nine: mean rank, ratio, hit, dpi, classifier, 2-way, 3-way, 4-way margins and
-        rare 4-way margins. On request also: ratio of 5, ratio of 20, dcr, dcr difference, monte carlo, domias, gen-lra.
+        Names of the scores. None takes ten: mean rank, ratio, hit, dpi, classifier, 2-way, 3-way, 4-way margins, rare
+        4-way margins and edit distance. On request also: ratio of 5, ratio of 20, dcr, dcr difference, monte carlo,
+        domias, gen-lra.
     known_members
         Whether to add the attacker who knows who most members and strangers are, and learns from them which scores to
         trust. Needs 100 of each.
@@ -181,11 +192,16 @@ def membership(
         for name, s in every.items()
         if name in wanted
     ]
+    shares = shares_of(s.variant for s in scored)
     tests = score_tests(
         np.column_stack([s.members for s in scored]), np.column_stack([s.strangers for s in scored]),
-        level=case.level, rng=case.rng("membership labels"),
+        shares=shares, level=case.level, rng=case.rng("membership labels"),
     )  # fmt: skip
-    out = [shown(s, test, notes) for s, test in zip(scored, judgements(scored, tests), strict=True)]
+    told = edit_notes(case, compared) if EDITS in wanted else []
+    out = [
+        shown(s, test, [*notes, *told] if s.variant == EDITS else notes)
+        for s, test in zip(scored, judgements(scored, tests, shares), strict=True)
+    ]
     if len(case.synthetic_parts) > 1:
         out = by_number_of_tables(case, compared, every, out, lambda score: by_unit(score, n, units))
     if known_members:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import ABSENT, ACCEPTABLE, SHOWN, finite, hold_back, score_of, shown_difference
 from divulge.attacks.membership.blind import Blind
+from divulge.attacks.membership.edit_score import NAME
 from divulge.core.result import Individual, Rate, Result, Risk, Verdict
 from divulge.stats.intervals import Interval, normal_quantile
 from divulge.stats.roc import Claims, advantage, auc, claims_at, least_strangers
-from divulge.stats.score_tests import ScoreTests
+from divulge.stats.score_tests import FRONT, SHARES, ScoreTests
 
 __all__ = [
     "CONTEXT",
@@ -48,6 +49,10 @@ _TRACES = (
     "members and strangers are told apart by many small traces, as exact statistics leave them: at a false positive "
     "rate of 10% no more members are claimed than chance allows"
 )
+_SURELY = (
+    "few members are recognised, and surely: among the {:g}% of people with the highest scores are more members than "
+    "chance allows"
+)
 _CONSTANT = "the score is the same for everybody"
 _FEW = "strangers are too few for a lower limit at a false positive rate of 10%: {:,}; {:,} would do"
 _WIDE = (
@@ -66,6 +71,7 @@ _SMALL_RATE = "an excess at a false positive rate of 1% cannot be excluded: its 
 NOTES = (
     _LEAST.format("#%", 0, 0).replace("0", "#"),
     _TRACES.replace("10", "#"),
+    _SURELY.replace("{:g}", "#"),
     _CONSTANT,
     ABSENT,
     "cannot tell: " + _FEW.format(0, 0).replace("10%", "#%").replace("0", "#"),
@@ -76,6 +82,7 @@ NOTES = (
 _LIMITS = ("", ", lower limit", ", upper limit")
 GAIN = "gain over the best single score"
 LEAST_AUC, LEAST_ADVANTAGE = (f"smallest {name} found with 80% power" for name in ("AUC", "membership advantage"))
+_AT_FRONT = "members among the nearest {:g}% of people"
 _MEASURED = ("AUC", "TPR at FPR #%", "TPR at FPR #.#%", "membership advantage", GAIN)
 CONTEXT = (
     *(f"{name}{limit}" for name in _MEASURED for limit in _LIMITS),
@@ -83,6 +90,7 @@ CONTEXT = (
     "p-value without the synthetic table",
     *(name.replace("80", "#") for name in (LEAST_AUC, LEAST_ADVANTAGE)),
     SHOWN,
+    _AT_FRONT.replace("{:g}", "#"),
 )
 """Further numbers, by name; "#" stands for digits."""
 
@@ -123,6 +131,8 @@ class Judgement:
     """Why the comparison of members with strangers says nothing; "" where it is fair."""
     spread: float = 1.0
     """Standard error of the AUC over DeLong's."""
+    share: float = 0.0
+    """Share of people, those with the highest scores, among whom the number of members decides; 0 is the AUC."""
     corrected = True
 
     def at(self, level: float) -> tuple[Interval, Interval]:
@@ -142,7 +152,7 @@ class Judgement:
         `n_families` is the number of families that a finding is corrected for afterwards.
         """
         verdict, told = _verdict(result, self, acceptable)
-        notes = [n for n in result.notes if not n.startswith(("cannot tell", ABSENT, _TRACES))]
+        notes = [n for n in result.notes if not n.startswith(("cannot tell", ABSENT, _TRACES, _SURELY[:20]))]
         result = replace(result, verdict=verdict, notes=(*notes, *([] if self.unfair else told)))
         if result.risk is not None:
             least = self._detectable(n_families)
@@ -172,21 +182,33 @@ class Judgement:
         return {name: min(1.0, x) for name, x in zip((LEAST_AUC, LEAST_ADVANTAGE), found, strict=True)}
 
 
-def judgements(scored: Sequence[Scored], tests: ScoreTests) -> list[Judgement]:
-    """Return the test of each score of a family."""
+def judgements(
+    scored: Sequence[Scored], tests: ScoreTests, shares: Sequence[Sequence[float]] | None = None
+) -> list[Judgement]:
+    """Return the test of each score of a family; `shares` are those of each, as `score_tests` takes them."""
+    shares = [SHARES] * len(scored) if shares is None else shares
     return [
-        judgement(s, float(p), float(q), int(t), tests.level_each)
-        for s, p, q, t in zip(scored, tests.p_value, tests.p_adjusted, tests.towards, strict=True)
+        judgement(s, float(p), float(q), int(t), tests.level_each, share=(0.0, *own)[d])
+        for s, p, q, t, d, own in zip(
+            scored, tests.p_value, tests.p_adjusted, tests.towards, tests.decides.tolist(), shares, strict=True
+        )
     ]
 
 
 def judgement(
-    scored: Scored, p_value: float, p_adjusted: float, towards: int, level_each: float, spread: float = 1.0
+    scored: Scored,
+    p_value: float,
+    p_adjusted: float,
+    towards: int,
+    level_each: float,
+    spread: float = 1.0,
+    share: float = 0.0,
 ) -> Judgement:
-    """Return a score with its test."""
+    """Return a score with its test; people whom the score does not ask are left out."""
+    members, strangers = (np.sort(side[~np.isnan(side)]) for side in (scored.members, scored.strangers))
     return Judgement(
-        np.sort(scored.members), np.sort(scored.strangers), p_value, p_adjusted, towards, scored.level, level_each,
-        scored.visible, scored.blind.why, spread,
+        members, strangers, p_value, p_adjusted, towards, scored.level, level_each, scored.visible, scored.blind.why,
+        spread, share,
     )  # fmt: skip
 
 
@@ -253,12 +275,24 @@ def _context(scored: Scored, test: Judgement, claims: Sequence[Claims]) -> dict[
     return (
         out
         | test.least_seen()
+        | (_at_front(members, strangers) if scored.variant == NAME else {})
         | {
             SHOWN: scored.visible,
             "AUC without the synthetic table": scored.blind.auc,
             "p-value without the synthetic table": scored.blind.p_value,
         }
     )
+
+
+def _at_front(members: Floats, strangers: Floats) -> dict[str, float | None]:
+    """Return the share of members among the people with the highest scores; who ties with the last of them counts."""
+    people = np.sort(np.concatenate([members, strangers]))[::-1]
+    out: dict[str, float | None] = {}
+    for share in FRONT:
+        n = math.floor(share * len(people) + 1e-9)
+        above, mine = (int((side >= people[n - 1]).sum()) if n else 0 for side in (people, members))
+        out[_AT_FRONT.format(100 * share)] = mine / above if n else None
+    return out
 
 
 def three(name: str, found: Interval) -> dict[str, float | None]:
@@ -290,7 +324,9 @@ def _verdict(result: Result, test: Judgement, acceptable: float) -> tuple[Verdic
         if test.towards < 0:
             return "deficit found", [ABSENT]
         low = result.risk.low
-        return "excess found", [_TRACES] if low is not None and low <= 0 else []
+        if low is None or low > 0:
+            return "excess found", []
+        return "excess found", [_SURELY.format(100 * test.share) if 0 < test.share < RATES[0] else _TRACES]
     together = [claims_at(test.members, test.strangers, rate, test.level_each).residual for rate in RATES[:2]]
     limit = acceptable * test.visible
     if all(isfinite(r.high) and r.high <= limit for r in together):

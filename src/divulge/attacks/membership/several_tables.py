@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.membership.results import three
-from divulge.attacks.membership.scores import person_scores
+from divulge.attacks.membership.scores import person_scores, shares_of
 from divulge.case.case import Case
 from divulge.core.result import Result
 from divulge.stats.intervals import Interval
@@ -57,7 +57,9 @@ def by_number_of_tables(
         What divides a score into that of members and that of strangers.
     """
     parts = case.synthetic_parts
-    names = tuple(r.variant for r in results)
+    names = tuple(r.variant for r in results if not np.isnan(every[r.variant]).any())
+    if not names:
+        return list(results)
     ends = list(accumulate(parts))
 
     def of_rows(first: int, last: int) -> Mapping[str, Floats]:
@@ -66,11 +68,15 @@ def by_number_of_tables(
     numbers = [k for k in _STEPS if k < len(parts)]
     steps = [of_rows(0, ends[k - 1]) for k in numbers] + [every]
     alone = [steps[0]] + [of_rows(ends[i] - parts[i], ends[i]) for i in range(1, min(len(parts), _ALONE))]
-    p_values = [_p_values([sides(step[name]) for name in names], case) for step in steps]
+    p_values = [_p_values({name: sides(step[name]) for name in names}, case) for step in steps]
     first = {TABLES: [float(k) for k in (*numbers, len(parts))]}
     first |= {"synthetic rows": [float(ends[int(k) - 1]) for k in first[TABLES]]}
     out = []
-    for i, result in enumerate(results):
+    for result in results:
+        if result.variant not in names:  # a score that asks a sample of people asks others of fewer tables
+            out.append(result)
+            continue
+        i = names.index(result.variant)
         mine = [sides(step[result.variant]) for step in steps]
         curves = first | _curves(mine, case.level) | {"p-value, adjusted": [float(p[i]) for p in p_values]}
         best = max((sides(one[result.variant]) for one in alone), key=lambda s: auc(*s).value)
@@ -83,9 +89,10 @@ def by_number_of_tables(
     return out
 
 
-def _p_values(sides: Sequence[Sides], case: Case) -> Floats:
-    members, strangers = (np.column_stack(parts) for parts in zip(*sides, strict=True))
-    return score_tests(members, strangers, level=case.level, rng=case.rng("membership labels")).p_adjusted
+def _p_values(sides: Mapping[str, Sides], case: Case) -> Floats:
+    members, strangers = (np.column_stack(parts) for parts in zip(*sides.values(), strict=True))
+    rng = case.rng("membership labels")
+    return score_tests(members, strangers, shares=shares_of(sides), level=case.level, rng=rng).p_adjusted
 
 
 def _curves(sides: Sequence[Sides], level: float) -> dict[str, list[float]]:

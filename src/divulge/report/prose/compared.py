@@ -115,6 +115,7 @@ _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("one column, shared words", lambda r: f"have eight words in a row of their {quoted(r.keys)} in it"),
     ("one column, nearly equal", lambda r: f"have their {quoted(r.keys)}, or nearly, in the synthetic table"),
     ("one column", _value),
+    ("last ", lambda r: f"have in it the last digits of their {quoted(r.keys)}, which nobody else has"),
     ("rare pair", lambda r: f"have their {quoted(r.keys)} together there, which hardly anybody else has"),
     ("another column", lambda r: f"{_value(r)}, in another column"),
 )

@@ -27,7 +27,7 @@ SECONDS = {
     "pair": 0.006,
     "row of a pair": 5.49e-08,
     "membership": 4.75,
-    "cell in membership": 4.59e-06,
+    "cell in membership": 8.2e-06,
     "fidelity": 0.925,
     "pair of columns in fidelity": 0.00234,
     "cell in utility": 1.02e-06,

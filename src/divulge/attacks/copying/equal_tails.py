@@ -1,0 +1,202 @@
+"""Last digits of numbers that one person alone has, and that another number of the synthetic table has too.
+
+Language models keep the last digits of a number where they change the first ones. Which tails are looked at, and who is
+hit, depends on no label, so that Fisher's test of members against strangers is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from divulge.attacks.checks import by_record
+from divulge.attacks.copying.one_column import PEOPLE, is_row_number, person_of_codes, units_of_people
+from divulge.attacks.copying.other_spellings import WRITTEN_OTHERWISE, people_written_alike
+from divulge.case.case import Case
+from divulge.core.hashing import value_hashes
+from divulge.core.result import Result
+from divulge.tables.pooled_columns import PooledColumn
+
+__all__ = ["LAST_DIGITS", "TAILS", "TAILS_NOTES", "TWO_TAILS", "equal_tails"]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LAST_DIGITS = "last digits"
+_LENGTHS = (3, 4, 5, 6)
+_OF_TWO = 3  # digits of each of two columns
+TAILS = {k: f"last {k} digits" for k in _LENGTHS}
+"""Variants of one column, by the number of digits."""
+TWO_TAILS = f"last {_OF_TWO} digits of two columns"
+_TELLING = 0.2
+"""Part of the people who have a tail of their own, below which it hardly tells anybody. Of 8,000 people 45% have four
+digits of their own if all are as likely, and nobody three."""
+_MOST = 10  # columns that are compared, as each one takes from the power of the others
+_DECIMALS = 9  # more are hardly digits of a measure; numbers beside others that have them are rounded
+_USUAL = 0.99  # part of the people's values that have no more decimals than are looked at
+_EXACT = 2**53  # whole numbers below it are exact
+
+_NOTE = (
+    "a value counts whose last digits one person of real and holdout together has, without the point, and that another "
+    "number of the synthetic table has too; numbers of no more digits, and values that stand there whole, do not count"
+)
+_LEFT = "last digits: {:,} of {:,} columns in which a fifth of the people has a tail were compared"
+_ELSEWHERE = "last digits were not compared: they need every row in memory"
+TAILS_NOTES = (_NOTE, _LEFT.replace("{:,}", "#"), _ELSEWHERE)
+"""Notes for the entry; "#" stands for a number."""
+
+
+def equal_tails(case: Case) -> tuple[list[Result], str]:
+    """Return how many members and strangers have last digits of their own that a synthetic number has too.
+
+    Each column of numbers is compared by its last 3, 4, 5 and 6 digits where a fifth of the people have such a tail of
+    their own, and pairs of columns by the last three of both: of up to six columns all pairs, of more each column
+    with the next one.
+
+    Returns
+    -------
+    results, note
+        One result for each column and number of digits, or for each pair; the note says which columns were left, or why
+        none was compared.
+    """
+    if not case.in_memory:
+        return [], _ELSEWHERE
+    n = sum(case.tables[i].n_rows for i in case.encoded.people)
+    if n < PEOPLE:
+        return [], ""
+    known = [written for column in sorted(case.columns) if (written := _written(case, column)) is not None]
+    shares = [{k: share for k in _LENGTHS if (share := one.share_alone(k)) >= _TELLING} for one in known]
+    telling = [(one, own) for one, own in zip(known, shares, strict=True) if own]
+    some = sorted(sorted(telling, key=lambda t: -max(t[1].values()))[:_MOST], key=lambda t: t[0].name)
+    found = [_of_column(case, one, k) for one, own in some for k in own]
+    found += _of_pairs(case, [one for one, _ in some])
+    return found, _LEFT.format(_MOST, len(telling)) if len(telling) > _MOST else ""
+
+
+class _Written:
+    """A column of numbers as whole numbers, the decimal point left out."""
+
+    def __init__(self, case: Case, column: str, whole: Ints, known: Bools) -> None:
+        pooled = case.pooled(column)
+        self.name = column
+        self.whole, self.known = whole, known
+        self.person = person_of_codes(case, column)[1:]
+        self.released = pooled.counts[1][1:] > 0
+        self._people = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
+
+    def tails(self, k: int) -> tuple[Ints, Bools]:
+        """Return the last digits of each level, and which levels have more digits than these."""
+        return self.whole % 10**k, self.known & (self.whole >= 10**k)
+
+    def alone(self, k: int) -> Bools:
+        """Return which levels have last digits that one person alone has."""
+        tails, long = self.tails(k)
+        return _alone(tails, long, self.person)
+
+    def share_alone(self, k: int) -> float:
+        """Return the part of the people who have last digits of their own."""
+        return float(self._people[self.alone(k)].sum() / max(1, self._people.sum()))
+
+
+def _written(case: Case, column: str) -> _Written | None:
+    """Return a column of numbers in digits; None for other columns, row numbers and numbers of many decimals."""
+    pooled = case.pooled(column)
+    if pooled.family != "number" or column == case.unit or not pooled.levels.len():
+        return None
+    if case.schema[column].kind == "constant" or is_row_number(case.facts(column)):
+        return None
+    people = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
+    found = _in_digits(pooled, people)
+    return None if found is None else _Written(case, column, *found)
+
+
+def _in_digits(pooled: PooledColumn, people: Ints) -> tuple[Ints, Bools] | None:
+    """Return the levels as whole numbers without a sign, and which are finite and exact; None for many decimals."""
+    numbers = pooled.levels.to_numpy()
+    if numbers.dtype.kind == "i":
+        known = numbers > np.iinfo(np.int64).min
+        return np.abs(np.where(known, numbers, 0)), known
+    finite = np.isfinite(numbers) & (np.abs(numbers) < _EXACT)
+    numbers = np.abs(np.where(finite, numbers, 0.0))
+    decimals = np.full(len(numbers), _DECIMALS + 1)
+    for d in range(_DECIMALS, -1, -1):
+        decimals[np.round(numbers, d) == numbers] = d
+    order = np.argsort(decimals, kind="stable")
+    reached = np.searchsorted(np.cumsum(people[order]), _USUAL * people.sum())
+    usual = int(decimals[order[min(int(reached), len(order) - 1)]])
+    if usual > _DECIMALS:
+        return None
+    moved = np.rint(numbers * 10.0**usual)
+    known = finite & (moved < _EXACT)
+    return np.where(known, moved, 0.0).astype(np.int64), known
+
+
+def _alone(values: NDArray[np.int64 | np.uint64], known: Bools, person: Ints) -> Bools:
+    """Return which values, of those that are known, one person alone has; -1 are several people, -2 is nobody."""
+    out = np.zeros(len(values), dtype=np.bool_)
+    theirs = np.flatnonzero(known & (person > -2))
+    if not len(theirs):
+        return out
+    theirs = theirs[np.argsort(values[theirs], kind="stable")]
+    ordered, who = values[theirs], person[theirs]
+    first = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    least, most = np.minimum.reduceat(who, first), np.maximum.reduceat(who, first)
+    out[theirs] = np.repeat((least == most) & (least >= 0), np.diff(np.r_[first, len(ordered)]))
+    return out
+
+
+def _of_column(case: Case, written: _Written, k: int) -> Result:
+    tails, long = written.tails(k)
+    theirs = np.unique(tails[long & written.released])
+    hit = written.alone(k) & np.isin(tails, theirs) & ~written.released
+    scores = np.concatenate([[np.nan], np.where(long, hit, np.nan)])
+    codes = case.codes(written.name, binned=False)
+    return _result(case, TAILS[k], (written.name,), scores[codes[0]], scores[codes[2]] if case.has_holdout else None)
+
+
+def _of_pairs(case: Case, columns: list[_Written]) -> Iterator[Result]:
+    """Yield the results of two columns together."""
+    n = len(columns)
+    pairs = list(combinations(range(n), 2)) if n <= 6 else [(i, i + 1) for i in range(n - 1)]
+    if not pairs:
+        return
+    rows = case.n_rows("real")
+    n_people = rows + (case.n_rows("holdout") if case.has_holdout else 0)
+    person = np.arange(n_people) if case.unit is None else units_of_people(case)
+    person = np.concatenate([person, np.full(case.n_rows("synthetic"), -2)])
+    released = person == -2
+    hashes, longs, whole = [], [], []
+    for place, written in enumerate(columns):
+        tails, long = written.tails(_OF_TWO)
+        own = case.codes(written.name, binned=False)
+        codes = np.concatenate([*(own[i] for i in case.encoded.people), own[1]])
+        hashes.append(value_hashes(np.r_[0, tails].astype(np.uint64), place)[codes])
+        longs.append(np.r_[False, long][codes])
+        whole.append(np.r_[False, written.released][codes])
+    for a, b in pairs:
+        both, long = hashes[a] + hashes[b], longs[a] & longs[b]
+        theirs = np.unique(both[long & released])
+        hit = _alone(both, long, person) & np.isin(both, theirs) & ~(whole[a] & whole[b])
+        scores = np.where(long, hit, np.nan)[:n_people]
+        keys = columns[a].name, columns[b].name
+        yield _result(case, TWO_TAILS, keys, scores[:rows], scores[rows:] if case.has_holdout else None)
+
+
+def _result(case: Case, variant: str, keys: tuple[str, ...], members: Floats, strangers: Floats | None) -> Result:
+    """Return a result; without a verdict where members' and strangers' numbers are written otherwise."""
+    plain = Result(attack="copies", variant=variant, keys=keys, notes=(_NOTE,))
+    found = by_record(case, plain, members, strangers)
+    if all(people_written_alike(case, column) for column in keys):
+        return found
+    return replace(
+        plain,
+        real=found.real,
+        holdout=found.holdout,
+        individual=found.individual,
+        notes=(_NOTE, WRITTEN_OTHERWISE),
+    )
