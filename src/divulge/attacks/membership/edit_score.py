@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.other_people import DIGITS, pooled_units
+from divulge.attacks.other_people import DIGITS, pooled_units
 from divulge.case.case import Case
 from divulge.case.invariant_order import canonical_of
 from divulge.kernels.edits import FARTHEST, LONGEST, smallest_edits, texts_of
