@@ -12,7 +12,7 @@ from divulge.case.case import build_case
 from divulge.core.result import Individual, Rate, Result
 from divulge.core.schema import Schema
 from divulge.report.assembly import _records_summary, assembled
-from divulge.report.model import Settings
+from divulge.report.model import Overall, Settings
 from divulge.report.report import Report
 from divulge.run.judging.records import _highest_cap, per_record
 
@@ -218,7 +218,7 @@ def test_a_report_carries_them(case, results, frame):
     empty = plain(assessment({}))
     report = Report(assembled(
         version="0", settings=msgspec.convert(empty["settings"], Settings), started="", seconds=0, tables=empty["tables"], schema=Schema(()), bins={}, checks=[],
-        results=results, failed=[], key_sets=[], minimal=[], notes=[], verdict={"verdict": "cannot tell", "sentence": ""},
+        results=results, failed=[], key_sets=[], minimal=[], notes=[], verdict=Overall(verdict="cannot tell", sentence=""),
         records=frame, exposed_strangers=0.0,
     ), tuple(results), frame)  # fmt: skip
     assert report.records() is frame
