@@ -9,6 +9,7 @@ from report_helpers import AVOIDED, assessment, external, plain, summary
 
 from divulge.report.documents.html import page
 from divulge.report.documents.markdown import markdown
+from divulge.report.external.edition import external as edition_of
 from divulge.report.model import Bound
 from divulge.report.prose import compared
 from divulge.report.prose.advice import COARSER, advice, carriers
@@ -17,6 +18,7 @@ from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.decision import _NOT_COMPARED as why_not_compared
 from divulge.report.prose.decision import decision, headline
+from divulge.report.prose.for_the_record import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.membership import membership_in_words, membership_line
 from divulge.report.prose.reach import _why as reach_why
 from divulge.report.prose.tiles import state_words, tiles
@@ -698,3 +700,17 @@ def test_a_wide_limit_is_not_named_without_its_reason(limit, shown, why):
 
 def test_each_reason_that_holds_none_found_back_has_words_on_the_page():
     assert set(why_not_compared) == set(holding_reasons)
+
+
+def test_sentences_for_the_record_of_processing_stand_in_both_documents_and_editions():
+    whole = report(*CALM, verdict="cannot tell")
+    for edition in (whole, edition_of(whole)):
+        told = decision(edition)
+        record = dict(for_the_record(edition, told))
+        assert list(record)[:5] == ["Table", "Test", "Singling out (WP216)", "Linkability (WP216)", "Inference (WP216)"]
+        assert list(record)[-3:] == ["Residual risk", "Limit", "Not covered"]
+        assert "which nobody set for this table" in record["Limit"]
+        assert told.headline in record["Residual risk"]
+        for text in (page(edition, []), markdown(edition)):
+            assert FOR_THE_RECORD in text
+            assert "No law names a number" in text

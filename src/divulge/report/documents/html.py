@@ -25,6 +25,7 @@ from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.advice import why_mended
 from divulge.report.prose.answer import Answer
 from divulge.report.prose.decision import copied_without_strangers, decision
+from divulge.report.prose.for_the_record import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
 from divulge.report.prose.several_tables import limits_in_words
@@ -128,6 +129,8 @@ def _first_pages(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "control_sentence": distances.control_sentence(data),
         "decided": statement.decided(data),
         "certificate": statement.CERTIFICATE,
+        "for_the_record": for_the_record(data, told),
+        "for_the_record_title": FOR_THE_RECORD,
         "about": statement.about(data),
         "not_stated": statement.not_stated(data),
         "fidelity": html_kept.kept(data),

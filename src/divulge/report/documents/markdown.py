@@ -15,6 +15,7 @@ from divulge.report.prose import distances, people, statement, use, wp216
 from divulge.report.prose.answer import Answer
 from divulge.report.prose.change import fixed_lines
 from divulge.report.prose.decision import Decision, decision
+from divulge.report.prose.for_the_record import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
 from divulge.report.prose.several_tables import limits_in_words
@@ -335,8 +336,13 @@ def _threat(data: Assessment) -> str:
 
 def _decision(data: Assessment) -> str:
     lines = "\n".join(f"- {word}: {escaped(text)}" for word, text in statement.evidence(data))
+    record = "\n".join(f"- {head}: {escaped(text)}" for head, text in for_the_record(data, decision(data)))
     return section_of(
-        "Decision", _stated(statement.decided(data)), f"Evidence of this run\n\n{lines}", statement.CERTIFICATE
+        "Decision",
+        _stated(statement.decided(data)),
+        f"{FOR_THE_RECORD}\n\n{record}",
+        f"Evidence of this run\n\n{lines}",
+        statement.CERTIFICATE,
     )
 
 
