@@ -96,7 +96,10 @@ def excluded_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
     >>> excluded_in_words([one, two], 0.05)
     'Copies above 1.8%: excluded; nearness: up to 5.2%.'
     """
-    told = {_SHORT.get(name, tidy(name)): b for name, b in _largest(bounds).items() if b.primary}
+    told: dict[str, Bound] = {}
+    for b in (b for b in _largest(bounds).values() if b.primary):
+        if (name := _short(b)) not in told or _height(b) > _height(told[name]):
+            told[name] = b
     above = [
         f"{name} above {percent((b.acceptable or acceptable) if b.limit is None else max(0.0, b.limit))}"
         for name, b in told.items()
@@ -113,6 +116,14 @@ def excluded_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
 
 
 _SHORT = {"linkability": "links", "inference on average over targets": "inference on average"}
+
+
+def _short(b: Bound) -> str:
+    """Return what a bound is about in a few words: "inference of “income”"."""
+    if b.attack == "inference" and b.target is not None:
+        return f"inference of “{tidy(b.target)}”"
+    name = b.words.partition(" (exact)")[0].partition(" (near)")[0] if b.attack == "copies" else b.words
+    return _SHORT.get(name, tidy(name))
 
 
 def _largest(bounds: Sequence[Bound]) -> dict[str, Bound]:
