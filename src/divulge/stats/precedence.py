@@ -312,7 +312,7 @@ def nearest_people(scores: Sequence[PeopleScore]) -> NearestPeople:
     >>> near, far = np.linspace(0, 0.1, 30), np.linspace(0.2, 1, 70)
     >>> found = nearest_people([PeopleScore(np.r_[near, far], np.r_[far, far], np.zeros(100))])
     >>> found.members.tolist(), found.strangers.tolist(), f"{found.p_value:.0e}"
-    ([[1, 3, 8, 17]], [[0, 0, 0, 0]], '4e-08')
+    ([[2, 4, 12, 24]], [[0, 0, 0, 0]], '7e-10')
     """
     if any(np.isnan(part).any() for score in scores for part in score):
         raise SettingError("nearest people: a score is missing.")
