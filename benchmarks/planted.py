@@ -114,12 +114,12 @@ def named_in_text(t: Tables, rng: np.random.Generator) -> Tables:
 
 
 def last_digits(t: Tables, rng: np.random.Generator) -> Tables:
-    """A member's balance, all digits kept but the first ones."""
-    t = t.each(lambda x, i: x.with_columns(balance=pl.Series(rng.uniform(1000, 9999, x.height).round(2))))
-    new = t.synthetic["balance"].to_numpy().copy()
+    """A member's eight-digit number, the last six digits kept."""
+    t = t.each(lambda x, i: x.with_columns(number=pl.Series(rng.integers(10**7, 10**8, x.height))))
+    new = t.synthetic["number"].to_numpy().copy()
     for place, member in zip(chosen(t.synthetic, rng), chosen(t.real, rng), strict=False):
-        new[place] = round(t.real["balance"][int(member)] % 100 + 100 * rng.integers(10, 99), 2)
-    return replace(t, synthetic=t.synthetic.with_columns(balance=pl.Series(new)))
+        new[place] = t.real["number"][int(member)] % 10**6 + 10**6 * rng.integers(10, 100)
+    return replace(t, synthetic=t.synthetic.with_columns(number=pl.Series(new)))
 
 
 def _with_emails(t: Tables, rng: np.random.Generator, change: Callable[[str], str] = str) -> Tables:
@@ -235,7 +235,7 @@ PLANTS: dict[str, tuple[str, Plant]] = {
     "text": ("A1 free texts of a twentieth, in other rows", text),
     "part of text": ("A1 ten words of a text", part_of_text),
     "named": ("A11 a number of a twentieth, in fresh texts", named_in_text),
-    "last digits": ("A12 the last four digits of a balance of a twentieth", last_digits),
+    "last digits": ("A12 the last six digits of a number of a twentieth", last_digits),
     "identifier": ("identifiers of a twentieth", identifier),
     "ignored": ("A2 the same, the column ignored", identifier_ignored),
     "unit": ("A2 the same, the column named as unit", identifier_as_unit),
@@ -257,7 +257,7 @@ PARTS: dict[str, Callable[[str, str], bool]] = {
     "copies": lambda attack, variant: attack == "copies" and variant in ("exact", "near"),
     "part of a row": lambda attack, variant: variant.startswith("near on"),
     "all but one": lambda attack, variant: variant == "all but one",
-    "one column": lambda attack, variant: variant.startswith("one column"),
+    "one column": lambda attack, variant: variant.startswith(("one column", "last ")),
     "words of texts": lambda attack, variant: attack == "named_in_texts",
     "linked": lambda attack, variant: variant in ("linked", "row order"),
     "hole": lambda attack, variant: variant == "hole",

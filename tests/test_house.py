@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import house  # noqa: E402 # it stands in benchmarks
 
 CROWDED = {
-    "tables": 51, "measures": 43, "sdmetrics": 41, "auditing": 33, "sdmetrics/reports": 31, "stats": 27, "case": 22,
+    "tables": 51, "measures": 43, "sdmetrics": 42, "auditing": 33, "sdmetrics/reports": 31, "stats": 27, "case": 22,
     "cli": 22, "report/prose": 21,
 }  # fmt: skip
 """Folders with more files than `house.MOST_FILES`, and how many they may have."""

@@ -599,7 +599,8 @@ def test_a_column_of_row_numbers_is_no_key(units):
     assert [c["kind"] for c in found["schema"] if c["name"] == "person_id"] == ["identifier"]
     assert found["key_sets"] == expected["key_sets"]
     own = [r for r in found["results"] if "person_id" in r["keys"]]
-    assert {(r["attack"], r["variant"]) for r in own} == {("copies", "one column"), *(("copies", v) for v in SPELLINGS)}
+    assert {r["attack"] for r in own} == {"copies"}
+    assert {r["variant"] for r in own} - {*TAILS.values(), TWO_TAILS} == {"one column", *SPELLINGS}
     assert [r["real"]["hits"] for r in own if r["variant"] == "one column"] == [0]  # some are near by chance
     rest = [r for r in found["results"] if r not in own]
     for one, other in zip(rest, expected["results"], strict=True):

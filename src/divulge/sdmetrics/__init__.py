@@ -31,13 +31,24 @@ if TYPE_CHECKING:
     from divulge.sdmetrics import goal as goal
     from divulge.sdmetrics import multi_table as multi_table
     from divulge.sdmetrics import reports as reports
+    from divulge.sdmetrics import sdv as sdv
     from divulge.sdmetrics import single_column as single_column
     from divulge.sdmetrics import single_table as single_table
     from divulge.sdmetrics import timeseries as timeseries
     from divulge.sdmetrics._public import *  # noqa: F403 # its names are listed there
     from divulge.sdmetrics.demos import load_demo as load_demo
 
-_MODULES = ("column_pairs", "demos", "goal", "multi_table", "reports", "single_column", "single_table", "timeseries")
+_MODULES = (
+    "column_pairs",
+    "demos",
+    "goal",
+    "multi_table",
+    "reports",
+    "sdv",
+    "single_column",
+    "single_table",
+    "timeseries",
+)
 
 
 def __getattr__(name: str) -> Any:
