@@ -18,9 +18,9 @@ from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.decision import _NOT_COMPARED as why_not_compared
 from divulge.report.prose.decision import decision, headline
-from divulge.report.prose.for_the_record import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.membership import membership_in_words, membership_line
 from divulge.report.prose.reach import _why as reach_why
+from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.tiles import state_words, tiles
 
 

@@ -25,10 +25,10 @@ from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.advice import why_mended
 from divulge.report.prose.answer import Answer
 from divulge.report.prose.decision import copied_without_strangers, decision
-from divulge.report.prose.for_the_record import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
 from divulge.report.prose.several_tables import limits_in_words
+from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.tiles import state_words
 
 __all__ = ["card", "page"]

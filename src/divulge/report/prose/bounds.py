@@ -120,10 +120,14 @@ _SHORT = {"linkability": "links", "inference on average over targets": "inferenc
 
 def _short(b: Bound) -> str:
     """Return what a bound is about in a few words: "inference of “income”"."""
-    if b.attack == "inference" and b.target is not None:
-        return f"inference of “{tidy(b.target)}”"
-    name = b.words.partition(" (exact)")[0].partition(" (near)")[0] if b.attack == "copies" else b.words
-    return _SHORT.get(name, tidy(name))
+    if b.target is not None:
+        return f"{tidy(b.words.partition(' (')[0])} of “{tidy(b.target)}”"
+    return _SHORT.get(_what(b), tidy(_what(b)))
+
+
+def _what(b: Bound) -> str:
+    """Return what a bound is about; exact and near copies are one thing."""
+    return b.words.partition(" (exact)")[0].partition(" (near)")[0] if b.attack == "copies" else b.words
 
 
 def _largest(bounds: Sequence[Bound]) -> dict[str, Bound]:
@@ -132,7 +136,7 @@ def _largest(bounds: Sequence[Bound]) -> dict[str, Bound]:
     for b in bounds:
         if not b.primary and b.shown is not None and b.shown < SEES_A_COPY and not _only_stated(b):
             continue
-        name = b.words.partition(" (exact)")[0].partition(" (near)")[0] if b.attack == "copies" else b.words
+        name = _what(b)
         if name not in told or _height(b) > _height(told[name]):
             told[name] = b
     return told
