@@ -143,3 +143,14 @@ def test_one_person_and_one_column_have_scores():
     table = people(rng, 30).select("a")
     assert np.isfinite(module.edit_score(build_case(table[:1], table, table[1:2]), ("a",))).all()
     assert np.isfinite(module.edit_score(build_case(table[:1], table), ("a",))).all()
+
+
+def test_columns_of_long_texts_alone_leave_the_other_scores():
+    rng = np.random.default_rng(7)
+    long = np.array(["x" * 70 + str(i) for i in range(5)])
+    real, synthetic, holdout = (pl.DataFrame({c: long[rng.integers(0, 5, 120)] for c in "ab"}) for _ in range(3))
+    found = divulge.membership(real, synthetic, holdout=holdout)
+    assert [r.variant for r in found] == [name for name in TESTED if name != "edit distance"]
+    assert any("leaves out columns with values of more than 64 letters" in n for n in found[0].notes)
+    with pytest.raises(divulge.SettingError, match="name other scores"):
+        divulge.membership(real, synthetic, holdout=holdout, scores=["edit distance"])

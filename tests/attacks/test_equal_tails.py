@@ -123,3 +123,24 @@ def test_any_column_does(values):
 def test_a_real_table_alone_has_rates():
     real, synthetic, _ = tables(7)
     assert {r.verdict for r in tails(real, synthetic, None)} == {"no holdout"}
+
+
+def test_copied_numbers_are_no_deficit_of_last_digits():
+    """Whoever's number stands there whole is not asked for its last digits: strangers would be hit more often."""
+    rng = np.random.default_rng(0)
+    real, synthetic, holdout = (rng.integers(10**5, 10**7, 2000) for _ in range(3))
+    synthetic[:1000] = real[:1000]
+    results = divulge.copies(*(pl.DataFrame({"x": t}) for t in (real, synthetic)), holdout=pl.DataFrame({"x": holdout}))
+    assert {r.verdict for r in results if r.variant.startswith("last")} <= {"none found", "cannot tell", None}
+    assert any(r.variant == "one column" and r.verdict == "excess found" for r in results)
+
+
+def test_numbers_that_two_in_five_people_have_to_themselves_are_seen():
+    """Too few have their own for equality of a column; copied amounts are nearly equal, as equal ones are."""
+    rng = np.random.default_rng(1)
+    amounts = [np.where(rng.random(2000) < 0.6, rng.integers(1, 40, 2000) * 1000, rng.integers(10**5, 10**7, 2000))
+               for _ in range(3)]  # fmt: skip
+    amounts[1][:1400] = rng.permutation(amounts[0])[:1400]
+    results = divulge.copies(*(pl.DataFrame({"x": t}) for t in amounts[:2]), holdout=pl.DataFrame({"x": amounts[2]}))
+    assert "excess found" in {r.verdict for r in results if r.variant == "one column, nearly equal"}
+    assert "deficit found" not in {r.verdict for r in results}

@@ -342,3 +342,32 @@ def test_numbers_that_strangers_have_too_link_members_to_their_rows():
     options = {"holdout": holdout, "variants": ["linked"]}
     assert [r.verdict for r in divulge.copies(real, leaking, **options) if r.variant == "linked"] == ["excess found"]
     assert [r.verdict for r in divulge.copies(real, synthetic, **options) if r.variant == "linked"] != ["excess found"]
+
+
+@pytest.mark.parametrize("levels", [(10, 10, 5, 8), (20, 10, 10, 4)])
+def test_tables_that_are_only_sorted_are_no_leak_whatever_their_lengths(levels):
+    """Sorted by all columns, whole records that both tables have by chance stand in one order in both."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+
+        def drawn(n, rng=rng):
+            table = pl.DataFrame({f"c{j}": rng.integers(0, k, n) for j, k in enumerate(levels)})
+            return table.cast(pl.String).sort(table.columns)
+
+        real, synthetic, holdout = drawn(1500), drawn(1200), drawn(1500)
+        named = [t.with_columns(c1=pl.col("c1").replace_strict({str(i): f"{(i * 7) % 10}" for i in range(10)}))
+                 for t in (real, synthetic, holdout)]  # fmt: skip
+        for tables in ((real, synthetic, holdout), named):
+            placed = of(divulge.copies(*tables[:2], holdout=tables[2], variants=["exact", "row order"]), "row order")
+            assert placed is None or placed.verdict != "excess found"
+        half = pl.concat([real, synthetic]).sort("c0")
+        assert of(divulge.copies(real.sort("c0"), half, holdout=holdout, variants=["exact", "row order"]), "row order")
+
+
+def test_the_order_of_copies_is_found_within_a_sorted_column():
+    """Both tables are sorted by one column, and copies stand in the order of the real rows within it."""
+    rng = np.random.default_rng(9)
+    real, fresh, holdout = (people(rng, 600).sort("job", maintain_order=True) for _ in range(3))
+    synthetic = pl.concat([real, fresh.head(250)]).sort("job", maintain_order=True)
+    found = of(divulge.copies(real, synthetic, holdout=holdout, variants=["exact", "row order"]), "row order")
+    assert found.verdict == "excess found"

@@ -176,3 +176,25 @@ def test_few_people_bound_nothing():
     real, synthetic, holdout = tables(mixed, 0.0, n=12)
     found = near(real, synthetic, holdout[:3])
     assert found.verdict == "cannot tell" and found.p_value <= 1
+
+
+@pytest.mark.parametrize("share", [0.0, 0.06, 0.3])
+def test_a_bound_is_divided_alike_where_an_excess_is_found(share):
+    """The limits of a finding are those of its group; what would show in another group does not shrink them."""
+    real, synthetic, holdout = tables(mixed, share, n=800)
+    (found,) = (r for r in CATALOGUE["dcr"].run(build_case(real, synthetic, holdout)) if r.variant == NEARNESS)
+    (bound,) = bounds_of([found], 0.95)
+    want = found.comparison.people.bound(0.95).limit
+    assert (bound.limit is None and not np.isfinite(want)) or bound.limit == pytest.approx(want)
+    assert (found.verdict == "excess found") == (share > 0)
+    assert any("the limits are of the widest" in note for note in found.notes) == (not share)
+
+
+@pytest.mark.parametrize(("n", "m", "f"), [(400, 400, 0.9), (400, 20, 0.3), (40, 10, 0.6)])
+def test_more_copied_members_than_the_groups_have_room_for_have_no_limit(n, m, f):
+    """A group of a tenth of all people cannot show that nine in ten members are copied."""
+    rng = np.random.default_rng(2)
+    copied = np.arange(n) < round(f * n)
+    scores = PeopleScore(np.where(copied, 0.001 * rng.random(n), 1 + rng.random(n)), 1 + rng.random(m), np.zeros(n))
+    limit = nearest_people([scores, scores]).bound(0.95).limit
+    assert limit >= f

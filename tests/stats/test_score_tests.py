@@ -5,7 +5,7 @@ import pytest
 
 from divulge.stats import two_sample
 from divulge.stats.cross_fitting import cross_fitted
-from divulge.stats.score_tests import score_tests
+from divulge.stats.score_tests import FRONT, score_tests
 
 
 def drawn(seed, n=60, m=50, shift=0.0):
@@ -140,3 +140,14 @@ def test_as_many_members_as_strangers_are_counted_in_the_highest_hundredth():
     members, strangers = rng.normal(size=(60, 1)), rng.normal(size=(60, 1))
     members[0] = 9.0
     assert score_tests(members, strangers, rng=rng).z[0, 2] == pytest.approx(1.0)
+
+
+def test_few_people_at_the_normal_limit_are_not_counted():
+    """3 strangers among the highest 5 of 500 asked have probability .018, and a normal p-value of .0018."""
+    n, m = 17_500, 2_620
+    members, strangers = np.full((n, 1), np.nan), np.full((m, 1), np.nan)
+    rng = np.random.default_rng(0)
+    members[:435, 0], strangers[:65, 0] = rng.random(435), rng.random(65)
+    members[:2, 0], strangers[:3, 0] = 2.0, 3.0
+    found = score_tests(members, strangers, shares=[FRONT], rng=rng)
+    assert found.z[0, 1] == 0 and found.p_value[0] > 0.01

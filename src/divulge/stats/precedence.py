@@ -283,7 +283,14 @@ class NearestPeople:
         """Return of each score the group with the largest limit; each score has its share of the level."""
         each = 1 - (1 - level) / len(self.members)
         groups = ([self._at(i, j, each) for j in range(len(BOUNDED))] for i in range(len(self.members)))
-        return [max(own, key=lambda g: g.limit) for own in groups]
+        return [self._within(max(own, key=lambda g: g.limit)) for own in groups]
+
+    def _within(self, widest: NearestGroup) -> NearestGroup:
+        """Return the group without a limit where that is more than all members whom the largest group has room for."""
+        room = int((self.members + self.strangers)[widest.score].max())
+        if widest.limit * self.n_members <= room:
+            return widest
+        return widest._replace(risk=Interval(widest.risk.value, widest.risk.low, math.inf))
 
     def _at(self, score: int, group: int, level: float) -> NearestGroup:
         hits = int(self.members[score, group]), int(self.strangers[score, group])

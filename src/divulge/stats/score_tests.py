@@ -31,7 +31,7 @@ SHARES = (0.1, 0.01)
 """Shares of all people, those with the highest scores, among whom members are counted."""
 FRONT = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Shares for a score that recognises few people surely, whatever their number."""
-_SKEWED = 1.0
+_SKEWED, _SKEWED_AT_THE_LIMIT = 1.0, 0.25
 """Skewness of such a count above which it is not tested. Of 20 leavers among 200 people both of the 2 highest are
 leavers in 1 of 105 permutations, and that is 4.2 standard errors: it would set the threshold of all statistics."""
 
@@ -210,7 +210,8 @@ def _too_skewed(counted: Floats, n: int, n_members: int) -> NDArray[np.bool_]:
     (array([ True, False]), array([False, False]))
     """
     skew = np.abs((n - 2 * n_members) * (n - 2 * counted)) * math.sqrt(n - 1) / max(1, n - 2)  # hypergeometric
-    return np.asarray(skew > _SKEWED * np.sqrt(counted * (n - counted) * float(n_members) * (n - n_members)))
+    most = _SKEWED if n <= two_sample.RESAMPLE_UP_TO else _SKEWED_AT_THE_LIMIT  # permuted, or by the normal limit
+    return np.asarray(skew > most * np.sqrt(counted * (n - counted) * float(n_members) * (n - n_members)))
 
 
 def _excess(columns: Floats, n_members: int) -> Floats:

@@ -67,9 +67,9 @@ _COPIES_WORDS = Words(
     data=(
         "Columns of any kind; a holdout says how many matches chance gives. Exact copies compare values as they are "
         "and leave out identifiers, the unit and ignored columns. Texts, identifiers, the unit and every column in "
-        "which 90 % of people have a value of their own are compared one by one, ignored or not; texts without "
-        "regard to capitals and blanks, and texts and identifiers in other spellings too; numbers and dates that half "
-        "of the people have to themselves also nearly equal, and the last digits of numbers; pairs of categories that "
+        "which 90 % of people have a value of their own are compared one by one, ignored or not; texts without regard "
+        "to capitals and blanks, and texts and identifiers in other spellings too; numbers and dates that a fifth of "
+        "the people have to themselves also nearly equal, and the last digits of numbers; pairs of categories that "
         "hardly anybody has. Near copies leave out constants and free text as well, and need every row in memory, as "
         "do rows with one column changed, last digits, rare pairs, linked rows and row order."
     ),
@@ -201,7 +201,7 @@ def copies(
     or not; texts after Unicode NFKC, without regard to capitals and blanks. "one column, without marks" and four more:
     texts and identifiers in other spellings (without accents, capitals and punctuation; with words in any order; but
     for one other character; but for one character more or less; as a hexadecimal digest), each without the hits of the
-    forms before it. "one column, nearly equal": numbers and moments, also those that half of the people have to
+    forms before it. "one column, nearly equal": numbers and moments, also those that a fifth of the people have to
     themselves; the nearer a synthetic value is, measured by the nearest other person's, the more it counts. Row numbers
     get no verdict. Columns that the holdout lacks have a rate only. "one column, shared
     words": the person's text shares eight words in a row, which nobody else has, with a synthetic text. "one column,

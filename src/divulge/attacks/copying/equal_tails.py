@@ -43,7 +43,8 @@ _EXACT = 2**53  # whole numbers below it are exact
 
 _NOTE = (
     "a value counts whose last digits one person of real and holdout together has, without the point, and that another "
-    "number of the synthetic table has too; numbers of no more digits, and values that stand there whole, do not count"
+    "number of the synthetic table has too; people with a number of no more digits, or whose value stands there whole, "
+    "are left out"
 )
 _LEFT = "last digits: {:,} of {:,} columns in which a fifth of the people has a tail were compared"
 _ELSEWHERE = "last digits were not compared: they need every row in memory"
@@ -153,8 +154,8 @@ def _alone(values: NDArray[np.int64 | np.uint64], known: Bools, person: Ints) ->
 def _of_column(case: Case, written: _Written, k: int) -> Result:
     tails, long = written.tails(k)
     theirs = np.unique(tails[long & written.released])
-    hit = written.alone(k) & np.isin(tails, theirs) & ~written.released
-    scores = np.concatenate([[np.nan], np.where(long, hit, np.nan)])
+    hit = written.alone(k) & np.isin(tails, theirs)
+    scores = np.concatenate([[np.nan], np.where(long & ~written.released, hit, np.nan)])
     codes = case.codes(written.name, binned=False)
     return _result(case, TAILS[k], (written.name,), scores[codes[0]], scores[codes[2]] if case.has_holdout else None)
 
@@ -181,8 +182,8 @@ def _of_pairs(case: Case, columns: list[_Written]) -> Iterator[Result]:
     for a, b in pairs:
         both, long = hashes[a] + hashes[b], longs[a] & longs[b]
         theirs = np.unique(both[long & released])
-        hit = _alone(both, long, person) & np.isin(both, theirs) & ~(whole[a] & whole[b])
-        scores = np.where(long, hit, np.nan)[:n_people]
+        hit = _alone(both, long, person) & np.isin(both, theirs)
+        scores = np.where(long & ~(whole[a] & whole[b]), hit, np.nan)[:n_people]
         keys = columns[a].name, columns[b].name
         yield _result(case, TWO_TAILS, keys, scores[:rows], scores[rows:] if case.has_holdout else None)
 

@@ -14,7 +14,7 @@ NEARLY_EQUAL = "one column, nearly equal"
 NEARLY = 1 / 200
 """A synthetic value counts whole where it is so much nearer than the nearest other person's; chosen on 400 to 4,000
 people whose values were moved by 30 seconds of six years, or by 1e-5 of themselves."""
-OWN_NUMBERS = 0.5
+OWN_NUMBERS = 0.2
 """Part of the people with a value of their own, from which the nearest other person says how near is near."""
 NEARLY_EQUAL_NOTE = (
     "a person's value stands in the synthetic table, or one that is at least 200 times nearer to it than the nearest "

@@ -180,7 +180,7 @@ def one_column(case: Case) -> list[Result]:
     """Return how many members and strangers have a value, or a run of words, that the synthetic table has.
 
     Texts, identifiers and whole numbers are also looked for in other spellings, a result for each form; numbers and
-    moments that half of the people have to themselves also nearly equal.
+    moments that a fifth of the people have to themselves also nearly equal.
     """
     out = []
     for column in sorted(own_columns(case)):

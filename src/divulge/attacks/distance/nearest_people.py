@@ -13,6 +13,7 @@ together, so that the p-values are exact.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -232,10 +233,14 @@ class Nearness:
         """
         p, alpha = self.people.p_value, 1 - self.level
         tested, bound = self.people.tested(self.level), self.people.bound(self.level)
-        notes = [n for n in result.notes if not n.startswith(CANNOT_TELL)]
+        notes = [n for n in result.notes if not n.startswith(CANNOT_TELL) and n != _BOUNDS]
         if p <= alpha and tested.difference.low > 0 and tested.risk.low > 0:
-            told = replace(result, verdict="excess found", notes=tuple(notes))
+            # its limits are of the group that was tested, in which all of a copy counts
+            told = replace(
+                result, verdict="excess found", notes=tuple(notes), comparison=dataclasses.replace(self, shown=1.0)
+            )
             return self._with(told, tested, FRONT[tested.group], n_families)
+        notes.append(_BOUNDS)
         if p > alpha and bound.limit <= acceptable:
             told = replace(result, verdict="none found", notes=tuple(notes))
         else:

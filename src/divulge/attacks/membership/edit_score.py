@@ -19,7 +19,7 @@ from divulge.kernels.edits import FARTHEST, LONGEST, smallest_edits, texts_of
 from divulge.tables.canonical_values import float_text
 from divulge.tables.pooled_columns import PooledColumn
 
-__all__ = ["EDIT_NOTES", "NAME", "edit_notes", "edit_score"]
+__all__ = ["EDIT_NOTES", "NAME", "edit_columns", "edit_notes", "edit_score"]
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ def edit_score(case: Case, columns: Sequence[str]) -> Floats:
     of the synthetic table. Whole numbers have no point, other numbers the fewest digits that read back, missing values
     none. Without any other person the distance is that of all letters. Nan for people who were not asked.
     """
-    names = sorted(set(columns).difference(_long_columns(case, columns)))
+    names = edit_columns(case, columns)
     n = sum(_n_rows(case, i) for i in case.encoded.people)
     out = np.full(n, np.nan)
     if not n:
@@ -58,6 +58,11 @@ def edit_score(case: Case, columns: Sequence[str]) -> Floats:
     to_synthetic = _nearest(case, names, asked, (1,), None)
     out[asked] = (np.log(to_people + 0.5) - np.log(to_synthetic + 0.5)).round(DIGITS)
     return out
+
+
+def edit_columns(case: Case, columns: Sequence[str]) -> list[str]:
+    """Return the columns that are compared, those without long values."""
+    return sorted(set(columns).difference(_long_columns(case, columns)))
 
 
 def edit_notes(case: Case, columns: Sequence[str]) -> list[str]:

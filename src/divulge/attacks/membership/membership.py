@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from divulge.attacks.entry import Exact, Primary, Withheld, Words, per_table
 from divulge.attacks.membership.blind import NOTES as BLIND_NOTES
 from divulge.attacks.membership.blind import blind_check
-from divulge.attacks.membership.edit_score import EDIT_NOTES, edit_notes
+from divulge.attacks.membership.edit_score import EDIT_NOTES, edit_columns, edit_notes
 from divulge.attacks.membership.edit_score import NAME as EDITS
 from divulge.attacks.membership.known_members import KNOWN, check_known, stacked
 from divulge.attacks.membership.results import CONTEXT, GAIN, NOTES, RATES, Scored, judgement, judgements, shown, three
@@ -28,6 +28,7 @@ from divulge.attacks.other_people import UNIT_NOTE, by_unit, pooled_units
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import distance_columns, distances_of
+from divulge.core.errors import SettingError
 from divulge.core.result import Individual, Result
 from divulge.kernels.edits import LONGEST
 from divulge.stats.roc import auc, auc_gain
@@ -177,6 +178,10 @@ def membership(
     if not case.has_holdout:
         none = Result(attack="membership", variant=wanted[0], keys=keys, verdict="no holdout", notes=(_NO_HOLDOUT,))
         return (none,)
+    long = [] if EDITS not in wanted or edit_columns(case, compared) else edit_notes(case, compared)
+    wanted = tuple(name for name in wanted if not long or name != EDITS)
+    if not wanted:
+        raise SettingError(f"scores: {long[0]}. hint: name other scores.")
     units = pooled_units(case, ("real", "holdout"))
     if known_members:
         check_known(case, units)
@@ -184,7 +189,7 @@ def membership(
     every = person_scores(case, compared, (*wanted, *(STACKED if known_members else ())))
     settings = {"columns": len(compared), "reference": "real and holdout without the person"}
     visible = _visible(case, compared)
-    notes = [*left_out, *([] if units is None else [UNIT_NOTE.format(repr(case.unit))])]
+    notes = [*left_out, *long, *([] if units is None else [UNIT_NOTE.format(repr(case.unit))])]
     n = case.n_rows("real")
     sides = {name: by_unit(score, n, units) for name, score in every.items()}
     scored = [
