@@ -18,7 +18,7 @@ from divulge.release.policy import read_policy
 from divulge.testing import assert_policy
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-PLANTED = 40
+PLANTED = 80
 ASKED = len(conditions(read_policy(EXAMPLES / "policy.toml")))
 
 

@@ -56,6 +56,7 @@ def page(numbers: Numbers) -> str:
         parts=parts(numbers),
         costs=costs(numbers),
         unasked="; ".join(w for w in WORLDS if w not in asked),
+        unrun=", ".join(name for name in environments.adapters() if name not in numbers.tools()),
         absent="\n".join(f"- {name}: {why}." for name, why in ABSENT.items()),
         absent_date=ABSENT_DATE,
         objections=objections(numbers),

@@ -114,6 +114,9 @@ def test_members_and_strangers_change_places_and_nothing_else():
 
 RENAMED = {"sex": {"f": "1", "m": "0"}, "school": {f"level{j}": f"{9 - j}x" for j in range(4)}}
 
+NO_DIGITS = ["exact", "near", "subsets", "all but one", "one column", "rare pairs", "linked", "row order"]
+"""Last digits are those of a unit of measure."""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_queries", [1_000, 120])
@@ -130,7 +133,7 @@ def test_order_names_and_units_change_nothing(monkeypatch, searched, n_queries, 
     assert ("age", "height", "rent") in before[0]
 
     def results(tables):
-        found = divulge.copies(tables[0], tables[1], holdout=tables[2], unit=unit)
+        found = divulge.copies(tables[0], tables[1], holdout=tables[2], unit=unit, variants=NO_DIGITS)
         return [{**r.to_dict(), "seconds": 0} for r in found]
 
     def in_any_order(results):

@@ -107,9 +107,11 @@ class _Written:
 def _written(case: Case, column: str) -> _Written | None:
     """Return a column of numbers in digits; None for other columns, row numbers and numbers of many decimals."""
     pooled = case.pooled(column)
-    if pooled.family != "number" or column == case.unit or not pooled.levels.len():
+    if column == case.unit or not pooled.levels.len() or is_row_number(case.facts(column)):
         return None
-    if case.schema[column].kind == "constant" or is_row_number(case.facts(column)):
+    if pooled.family != "number" and case.schema[column].kind not in ("numeric", "identifier"):
+        return None
+    if case.schema[column].kind == "constant":
         return None
     people = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
     found = _in_digits(pooled, people)
@@ -117,12 +119,19 @@ def _written(case: Case, column: str) -> _Written | None:
 
 
 def _in_digits(pooled: PooledColumn, people: Ints) -> tuple[Ints, Bools] | None:
-    """Return the levels as whole numbers without a sign, and which are finite and exact; None for many decimals."""
-    numbers = pooled.levels.to_numpy()
+    """Return the levels as whole numbers without a sign, and which are finite and exact; None for many decimals.
+
+    Texts among numbers are none: that one person has one changes nothing for the others.
+    """
+    if pooled.family == "datetime":
+        return None
+    numbers = pooled.levels.to_numpy() if pooled.family == "number" else pooled.numbers()
     if numbers.dtype.kind == "i":
         known = numbers > np.iinfo(np.int64).min
         return np.abs(np.where(known, numbers, 0)), known
     finite = np.isfinite(numbers) & (np.abs(numbers) < _EXACT)
+    if not finite.any():
+        return None
     numbers = np.abs(np.where(finite, numbers, 0.0))
     decimals = np.full(len(numbers), _DECIMALS + 1)
     for d in range(_DECIMALS, -1, -1):
