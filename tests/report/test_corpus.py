@@ -23,7 +23,7 @@ from divulge.report.report import Report
 
 ROOT = Path(__file__).parents[2]
 CORPUS = sorted((ROOT / "tests/corpus").glob("*/*.json.gz"))
-POLICY = read_policy(ROOT / "examples/policy.toml")
+POLICY = read_policy(ROOT / "tests/corpus/0.1.0/policy.toml")
 VERDICTS = {"excess found", "deficit found", "none found", "cannot tell", "no holdout"}
 
 
