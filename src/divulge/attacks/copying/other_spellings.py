@@ -36,7 +36,10 @@ Bools = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
 
 _CHARACTERS = "texts of 4 to 64 characters compared without accents, capitals, punctuation and blanks"
-_PARTS = f"texts compared by their {{}} {END} letters and digits, without accents and capitals, where no other person has them"
+_PARTS = (
+    f"texts compared by their {{}} {END} letters and digits, without accents and capitals, "
+    "where no other person has them"
+)
 FORMS = {
     "without marks": "compared without accents, capitals and punctuation (Unicode NFKD)",
     "words in any order": "compared without accents, capitals and punctuation, words in any order",
