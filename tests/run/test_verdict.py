@@ -383,7 +383,7 @@ def test_a_clean_table_whose_holdout_holds_training_rows_is_no_finding(share):
     both = round(100 * share)
     holdout = pl.concat([real[:both], fresh[both:]])
     report = divulge.assess(
-        real, synthetic, holdout=holdout, models=False, utility=False, fidelity=False, search="off", membership=False
+        real, synthetic, holdout=holdout, models=False, fidelity=False, search="off", membership=False
     )
     assert share < 1 or any(r.verdict == "excess found" for r in report.results)
     assert report.verdict == "cannot tell"

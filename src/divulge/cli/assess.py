@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["assess", "demo"]
 
 _PASSED_ON = (
-    "search", "models", "membership", "utility", "fidelity", "fidelity_models", "tolerance", "acceptable",
+    "search", "models", "membership", "fidelity", "fidelity_models", "tolerance", "acceptable",
     "positive_control", "seed", "level", "budget", "people", "resume", "beyond_memory", "engine", "spill",
 )  # fmt: skip
 """Options of the command line that are passed to a run unchanged."""

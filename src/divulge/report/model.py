@@ -42,7 +42,6 @@ __all__ = [
     "Settings",
     "Table",
     "Tables",
-    "Utility",
     "Verbatim",
 ]
 
@@ -314,27 +313,6 @@ class NotRun(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-class Utility(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of the real table the synthetic table keeps, by one measure.
-
-    `reference`: the same measure on the holdout, which shows how much another sample of the population keeps.
-    `judged_by`: the measure of fidelity that judges the same thing beside a fresh sample, with its ruler, the limits of
-    its difference and its verdict; "" where the run did not make it.
-    """
-
-    measure: str
-    value: float | None
-    reference: float | None
-    better: Literal["higher", "lower"]
-    about: str
-    notes: tuple[str, ...]
-    judged_by: str = ""
-    ruler: float | None = None
-    low: float | None = None
-    high: float | None = None
-    verdict: str = ""
-
-
 class NotTested(msgspec.Struct, frozen=True, kw_only=True):
     """A question that this run does not answer."""
 
@@ -449,7 +427,6 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
     failed: tuple[Failure, ...]
     left_out: tuple[LeftOut, ...]
     not_run: tuple[NotRun, ...]
-    utility: tuple[Utility, ...]
     fidelity: Annotated[
         tuple[FidelityResult, ...], Meta(description="Of each measure first all columns together.")
     ] = ()

@@ -35,7 +35,7 @@ from divulge.report.fidelity_model import (
 from divulge.run.cost.budget import TIME_UP, Clock, told_left_out
 from divulge.run.cost.expected_cost import Work, expected_long
 
-__all__ = ["JUDGES", "FidelityFound", "beside_fidelity", "fidelity_in_run"]
+__all__ = ["FidelityFound", "fidelity_in_run"]
 
 _GROUPS = "subgroups"
 
@@ -114,36 +114,6 @@ def fidelity_in_run(
     results = tuple(_stated(r) for family in corrected(found, case.level, shares) for r in family)
     left_out = [told_left_out("fidelity", late, len(wanted))] if late else []
     return FidelityFound(results, _scope(case, results, known, why, tolerance), failed, left_out)
-
-
-JUDGES = {
-    "marginal total variation": "column_shapes",
-    "pairwise association error": "column_pairs",
-    "propensity AUC": "detection",
-    "train on synthetic, test on real": "ml_efficacy",
-}
-"""The measure of fidelity that judges the same thing as each measure of utility."""
-
-
-def beside_fidelity(utility: Sequence[dict[str, Any]], results: Sequence[FidelityResult]) -> list[dict[str, Any]]:
-    """Return the measures of utility, each with the verdict of the measure of fidelity that judges the same thing.
-
-    Parameters
-    ----------
-    utility
-        Measures of utility as in assessment.json; their values stay.
-    results
-        Of fidelity; the first of each measure is about all columns.
-    """
-    heads: dict[str, FidelityResult] = {}
-    for r in results:
-        heads.setdefault(r.measure, r)
-    judged = [heads.get(JUDGES.get(u["measure"], "")) for u in utility]
-    return [
-        u if r is None or r.verdict == "not measured" else
-        u | {"judged_by": r.measure, "ruler": r.ruler, "low": r.low, "high": r.high, "verdict": r.verdict}
-        for u, r in zip(utility, judged, strict=True)
-    ]  # fmt: skip
 
 
 def _why_not(entry: Measure, models: bool, groups: Sequence[str], work: Work) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +10,10 @@ import polars as pl
 from divulge.case.case import Case
 from divulge.case.preconditions import table_facts
 from divulge.core.result import Result
-from divulge.measures.single_table import utility as utility_of
 from divulge.report.model import Facts
-from divulge.run.cost.budget import told_left_out
 from divulge.run.fidelity_in_run import FidelityFound
-from divulge.run.making.runner import Runner, RunOutcome
 
-__all__ = ["RunResult", "measured_utility", "tables_in_report"]
+__all__ = ["RunResult", "tables_in_report"]
 
 
 @dataclass
@@ -32,19 +28,6 @@ class RunResult:
     control: list[dict[str, Any]]
     records: pl.DataFrame | None
     exposed: float | None
-    utility: list[dict[str, Any]]
-
-
-def measured_utility(
-    case: Case, targets: Sequence[str] | None, runner: Runner, run: RunOutcome
-) -> list[dict[str, Any]]:
-    """Return the utility results of the synthetic table; [] once the time is up."""
-    if runner.clock.up:
-        run.left_out.append(told_left_out("utility", 1, 1))
-        return []
-    with runner.watch.part("utility"):
-        runner.watch.step("measuring utility", 0, 1)
-        return [u.to_dict() for u in utility_of(case, targets=targets)]
 
 
 def tables_in_report(case: Case) -> dict[str, Any]:

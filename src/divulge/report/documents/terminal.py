@@ -45,9 +45,6 @@ def _parts(data: Assessment, width: int) -> list[Any]:
     if data.records:
         told = (formatting.standing_out(data.records), formatting.flags(data.records))
         parts += [Text(line) for line in told if line]
-    if data.utility:
-        kept = ", ".join(f"{u.measure} {number(u.value)} (reference {number(u.reference)})" for u in data.utility)
-        parts.append(Text(f"Utility: {clean(kept)}."))
     parts += [Text(clean(line)) for line in _kept(data)]
     parts += _control(data)
     away = untested(data)
