@@ -131,7 +131,7 @@ def test_the_bits_of_a_persons_rows_add_up():
     pasted = pl.concat([real[:5].with_columns(who=pl.lit("s0")), synthetic[5:]])
     found = people_facts(build_case(real, pasted, holdout, unit="who"))
     assert np.flatnonzero(found.verbatim.named).tolist() == [0, 1, 2, 3, 4]
-    assert found.to_facts()["verbatim"]["named"] == 1
+    assert found.to_facts().verbatim.named == 1
     without = people_facts(build_case(real.drop("who"), pasted.drop("who"), holdout.drop("who")))
     assert not without.verbatim.named.any()
 

@@ -21,14 +21,15 @@ from divulge.case.code_files import check_parent
 from divulge.case.preconditions import CRITICAL, check_all
 from divulge.core import __version__
 from divulge.core.memory import read_as_told
-from divulge.core.result import Result
+from divulge.core.result import Result, Verdict
 from divulge.core.schema import Schema, column_names
 from divulge.kernels.runtime import ABSENT, note_on_loops
 from divulge.measures.people_facts import people_facts
 from divulge.measures.result import TOLERANCE
 from divulge.report.assembly import assembled
+from divulge.report.control_model import PositiveControl
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
-from divulge.report.model import Assessment, Facts, Overall
+from divulge.report.model import Assessment, Facts, LeftOut, Overall
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.cost.budget import Clock, notes_on_time, told_left_out
@@ -397,7 +398,7 @@ class _Assessing:
         fidelity = self._fidelity(case, plan, runner, run)
         return RunResult(
             results=results,
-            facts=None if facts is None else msgspec.convert(facts.to_facts(), Facts),
+            facts=None if facts is None else facts.to_facts(),
             fidelity=fidelity,
             failed=run.failed,
             left_out=run.left_out,
@@ -423,7 +424,7 @@ class _Assessing:
         return found
 
     def _scope(
-        self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[dict[str, Any]], facts: Facts | None,
+        self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[LeftOut], facts: Facts | None,
         results: Sequence[Result], *, too_close: bool = False,
     ) -> Scope:  # fmt: skip
         return Scope(
@@ -457,7 +458,7 @@ class _Assessing:
 
     def _controlled(
         self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str], run: RunOutcome, results: list[Result]
-    ) -> list[dict[str, Any]]:
+    ) -> list[PositiveControl]:
         """Return the results of the positive control; [] where none is requested or too little time is left."""
         share = self.options.positive_control
         if share is None:
@@ -469,7 +470,7 @@ class _Assessing:
 
         runs = count(1)
 
-        def again(planted: Case) -> tuple[list[Result], str]:
+        def again(planted: Case) -> tuple[list[Result], Verdict]:
             # without models: they take most of the time and find hardly any copies
             found = self._judged(
                 planted, run_all(planted, without_models(plan.tasks), runner.untimed(next(runs))).results, failing

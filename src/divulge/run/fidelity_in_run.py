@@ -32,6 +32,7 @@ from divulge.report.fidelity_model import (
     Marginal,
     NotMeasured,
 )
+from divulge.report.model import Failure, LeftOut
 from divulge.run.cost.budget import TIME_UP, Clock, told_left_out
 from divulge.run.cost.expected_cost import Work, expected_long
 
@@ -46,8 +47,8 @@ class FidelityFound:
 
     results: tuple[FidelityResult, ...] = ()
     scope: FidelityScope | None = None
-    failed: list[dict[str, str]] = field(default_factory=list)
-    left_out: list[dict[str, Any]] = field(default_factory=list)
+    failed: list[Failure] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
 
     @property
     def too_close(self) -> bool:
@@ -96,7 +97,7 @@ def fidelity_in_run(
     wanted = [m for m in known if m.name not in why]
     settings = {"tolerance": tolerance, "targets": targets, "groups": list(groups) or None}
     found, shares = list[tuple[FidelityResult, ...]](), list[float]()
-    failed: list[dict[str, str]] = []
+    failed: list[Failure] = []
     late = 0
     for i, entry in enumerate(wanted):
         if clock.up:
@@ -107,7 +108,7 @@ def fidelity_in_run(
         made = _made(entry, case, settings)
         if isinstance(made, str):
             why[entry.name] = FAILED
-            failed.append({"attack": entry.name, "why": made})
+            failed.append(Failure(attack=entry.name, why=made))
         else:
             found.append(made)
             shares.append(entry.share)

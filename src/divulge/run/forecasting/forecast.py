@@ -220,7 +220,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         seconds=seconds,
         jobs=options.jobs,
         attacks=tuple(PlannedTests(a, n, CATALOGUE[a].sampled) for a, n in Counter(planned.attacks).items()),
-        not_run=tuple((n["attack"], n["why"]) for n in planned.not_run),
+        not_run=tuple((n.attack, n.why) for n in planned.not_run),
         unit=case.unit,
         people=None if asked == of else max(asked),
         asked=asked,
