@@ -25,6 +25,7 @@ from divulge.cli.options import (
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, check_names, check_place, command_line, printed, progress_shown, written
 from divulge.core.errors import DivulgeError, SettingError
+from divulge.report.documents.console import clean
 
 if TYPE_CHECKING:
     from divulge.report.comparison.report import ComparisonReport
@@ -214,8 +215,6 @@ def _deliver(report: ComparisonReport, folder: Path, *, quiet: bool) -> None:
 
     written(report, folder)
     if quiet:
-        from divulge.report.documents.terminal import clean
-
         for failure in report.failed:
             say(f"{clean(failure['label'])} failed: {clean(failure['why'])}", level=ERROR)
         return

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.coded_scores import Scores, coded, decoded
+from divulge.core.errors import escaped, tidy
 from divulge.core.records import (
     FOUND,
     Baseline,
@@ -45,9 +46,6 @@ __all__ = [
 
 Counts = Literal["people", "rows", "guesses"]
 """What rates are of: people, synthetic rows by whose person is nearest, or guesses that fit one person or not."""
-
-
-_JOINERS = "\u200c\u200d"  # some scripts cannot be spelt without them
 
 
 class Individual:
@@ -195,32 +193,6 @@ Identity = tuple[str, str, tuple[str, ...], str | None]
 def identity(result: Labelled) -> Identity:
     """Return what tells a comparison from all others of a run: attack, variant, keys and target."""
     return result.attack, result.variant, result.keys, result.target
-
-
-def tidy(text: object) -> str:
-    r"""Return text without control and direction characters: column names are untrusted.
-
-    Examples
-    --------
-    >>> tidy("age\u202e") == "age\ufffd"
-    True
-    """
-    return "".join(c if c.isprintable() or c in _JOINERS else "\ufffd" for c in str(text))
-
-
-def escaped(toml: str) -> str:
-    r"""Return TOML with control and direction characters as escapes, so that a terminal shows what a name holds.
-
-    Examples
-    --------
-    >>> print(escaped('["a\u202eb"]\n'), end="")
-    ["a\u202Eb"]
-    """
-    return "".join(c if c.isprintable() or c in f"\n{_JOINERS}" else _escape(c) for c in toml)
-
-
-def _escape(sign: str) -> str:
-    return f"\\u{ord(sign):04X}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08X}"
 
 
 BY_CHANCE = ("rows a few places apart", "rows in random order")

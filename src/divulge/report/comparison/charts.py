@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from divulge.core.errors import tidy
 from divulge.report.documents.svg import drawing, line, text_mark, ticks, verdict_mark
-from divulge.report.formatting import tidy
 
 __all__ = ["Point", "risk_against_use"]
 

@@ -20,9 +20,8 @@ from divulge.report.comparison.model import (
     Worst,
 )
 from divulge.report.comparison.prose import PARTS, STANDING, asked_in_words, some
-from divulge.report.documents.console import as_terminal_text
+from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.documents.markdown import escaped, section_of, table_of
-from divulge.report.documents.terminal import clean
 
 __all__ = [
     "TWO",
