@@ -403,7 +403,7 @@ def _beats_prior(result: Result) -> bool:
         return False  # without a target the baseline is chance, not prior knowledge
     if prior is None or prior.rate is None or strangers is None or not strangers.n:
         return False
-    return wilson(strangers.hits, strangers.n).low > prior.rate
+    return wilson(*strangers.counted).low > prior.rate
 
 
 def _disagreement(difference: Interval, risk: Interval, p_adjusted: float | None, alpha: float) -> str:

@@ -494,7 +494,7 @@ def _near_result(
     if near.holdout is None:
         return plain
     strangers = Outcomes(near.holdout, cluster=case.units("holdout"))
-    plain = replace(plain, holdout=rate_of(strangers), curves=plain.curves | {"strangers": survival(strangers)})
+    plain = replace(plain, holdout=rate_of(strangers), curves={**plain.curves, "strangers": survival(strangers)})
     rng = case.rng(f"copies near {'+'.join(near.columns)}")
     comparison = compare(members, strangers, level=case.level, rng=rng, draws=draws)
     return judge(plain, comparison, case.level)

@@ -7,9 +7,8 @@ from typing import Any
 from divulge.auditing.documents import words
 from divulge.auditing.model import Audit
 from divulge.auditing.result import AuditRecord
-from divulge.report.documents.console import as_terminal_text
+from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.documents.markdown import escaped, section_of, table_of
-from divulge.report.documents.terminal import clean
 
 __all__ = ["markdown", "summary"]
 

@@ -11,6 +11,7 @@ from divulge.report.model import Sampling
 from divulge.report.prose.sampled import sample_in_words
 
 __all__ = [
+    "PARTS",
     "STANDING",
     "Placed",
     "apart_in_words",
@@ -20,6 +21,9 @@ __all__ = [
     "order_in_words",
     "some",
 ]
+
+PARTS = {"column_pairs": "pairs of columns", "column_shapes": "columns"}
+"""What a measure of distance takes the mean over; the first that a table allows is shown."""
 
 STANDING = (
     "No model was trained for inference: it takes most of the time, and the other ways see the same leaks.",

@@ -8,18 +8,27 @@ from typing import Any
 
 from divulge.core.result import FOUND, number, percent
 from divulge.report import formatting
-from divulge.report.comparison.model import Attack, Band, Candidate, CandidateTable, Cell, Comparison, TwoByTwo, Worst
-from divulge.report.comparison.prose import STANDING, asked_in_words, some
-from divulge.report.documents.console import as_terminal_text
+from divulge.report.comparison.model import (
+    Attack,
+    Band,
+    Candidate,
+    CandidateFidelity,
+    CandidateTable,
+    Cell,
+    Comparison,
+    TwoByTwo,
+    Worst,
+)
+from divulge.report.comparison.prose import PARTS, STANDING, asked_in_words, some
+from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.documents.markdown import escaped, section_of, table_of
-from divulge.report.documents.terminal import clean
-from divulge.report.model import Utility
 
 __all__ = [
     "TWO",
     "by_order",
     "cells",
     "choice_in_words",
+    "compared_parts",
     "limits",
     "markdown",
     "matrix",
@@ -27,7 +36,6 @@ __all__ = [
     "reasons",
     "single_rows",
     "summary",
-    "utility_rows",
 ]
 
 RISK = (
@@ -51,8 +59,8 @@ SINGLE = (
 TWO = (
     "Differences are those of the first candidate less the second. Riskier: the worst attack on it is worse than the "
     "worst on the other, for certain. Difference of risk: under the attack where the two differ most clearly, which "
-    "may be another one; the same people are asked through both. Distance: of pairs of columns, beyond a fresh sample; "
-    "the same real rows are behind both, in the same cells, with as many rows of each. Limits hold for all candidates "
+    "may be another one; the same people are asked through both. Distance: beyond a fresh sample; the same real"
+    " rows are behind both, in the same cells, with as many rows of each. Limits hold for all candidates "
     "together; farther is only who is beyond a fresh sample for certain."
 )
 """What the differences of two candidates mean."""
@@ -96,7 +104,7 @@ def choice_in_words(data: Comparison) -> str:
     far = {c.label: max(0.0, c.fidelity.excess) for c in chosen if c.fidelity}
     best = [
         (formatting.name(min(of, key=lambda label: of[label])), has)
-        for of, has in ((risks, "has the least risk"), (far, "is the most useful (nearest in pairs of columns)"))
+        for of, has in ((risks, "has the least risk"), (far, f"is the most useful (nearest in {compared_parts(data)})"))
         if of
     ]
     if not best or not data.verdict.order:
@@ -140,11 +148,9 @@ def limits(cell: Worst | Cell | None) -> str:
     return f"{number(cell.low)} to {number(cell.high)}"
 
 
-def utility_rows(data: Comparison) -> list[tuple[Utility, list[float | None]]]:
-    """Return each utility measure with its value for each candidate, in the order of the candidates."""
-    candidates = by_order(data)
-    measures = candidates[0].utility if candidates else []
-    return [(m, [c.utility[i].value for c in candidates]) for i, m in enumerate(measures)]
+def compared_parts(data: Comparison) -> str:
+    """Return what the distances of the candidates are of: "pairs of columns", or "columns"; "" without fidelity."""
+    return next((PARTS[c.fidelity.measure] for c in data.candidates if c.fidelity), "")
 
 
 def reasons(data: Comparison) -> list[tuple[str, list[str]]]:
@@ -187,7 +193,7 @@ def single_rows(data: Comparison) -> list[Single]:
 
 
 def markdown(data: Comparison) -> str:
-    """Return the comparison as Markdown: order, ranks, risks, utility, what was not compared."""
+    """Return the comparison as Markdown: order, ranks, risks, fidelity, what was not compared."""
     candidates = by_order(data)
     ranked = bool(data.verdict.order)
     labels = [escaped(formatting.name(c.label)) for c in candidates]
@@ -200,8 +206,7 @@ def markdown(data: Comparison) -> str:
         section_of("Two by two", _matrix(data, labels), _two_by_two(data), TWO) if data.two_by_two else "",
         section_of("Risk by attack", *_by_attack(data, labels, ranked)),
         section_of("Single comparisons", _singles(data), SINGLE) if ranked else "",
-        section_of("Fidelity", escaped(data.front.sentence), _fidelity(data)) if data.front else "",
-        section_of("Utility", *_utility(data, labels)) if utility_rows(data) else "",
+        section_of("Fidelity", _front(data), _fidelity(data)) if compared_parts(data) else "",
         section_of("What was not compared", "\n".join(_not_compared(data))),
         section_of("Notes", "\n".join(f"- {escaped(n)}" for n in data.notes)),
         f"{escaped(str(data.started).replace('T', ' '))}, divulge {escaped(data.divulge)}.",
@@ -287,23 +292,18 @@ def _singles(data: Comparison) -> str:
     return table_of(["table", "verdict", "at least", "at most"], rows)
 
 
+def _front(data: Comparison) -> str:
+    return escaped(data.front.sentence) if data.front else ""
+
+
 def _fidelity(data: Comparison) -> str:
-    heads = ["candidate", "pairs of columns", "ruler", "beyond a fresh sample", "distance without noise"]
+    heads = ["candidate", compared_parts(data), "ruler", "beyond a fresh sample", "distance without noise"]
     rows = [
-        [escaped(formatting.name(c.label)), _of_pairs(f.verdict), number(f.ruler), number(f.excess),
+        [escaped(formatting.name(c.label)), _of_parts(f), number(f.ruler), number(f.excess),
          f"{number(f.low)} to {number(f.high)}"]
         for c in by_order(data) if (f := c.fidelity)
     ]  # fmt: skip
     return table_of(heads, rows, (2, 3))
-
-
-def _utility(data: Comparison, labels: Sequence[str]) -> list[str]:
-    rows, told = [], []
-    for measure, values in utility_rows(data):
-        sign = f"{escaped(measure.measure)} ({measure.better} is better)"
-        rows.append([sign, *map(number, values), number(measure.reference)])
-        told.append(f"- {escaped(measure.measure)}: {escaped(measure.about)}")
-    return [table_of(["measure", *labels, "holdout"], rows), "\n".join(told)]
 
 
 # ---------------------------------------------------------------- terminal
@@ -340,9 +340,8 @@ def _parts(data: Comparison) -> list[Any]:
         parts += [_ruled(["first", "second", "two by two", "first less second: risk", "distance"], rows, ()), Text()]
     if data.front:
         parts.append(Text(clean(data.front.sentence)))
-        parts.append(Text("Distance: of pairs of columns, beyond what another sample of the same people shows (0)."))
-    if utility_rows(data) and not data.front:
-        parts.append(_kept(data))
+    if of := compared_parts(data):
+        parts.append(Text(f"Distance: of {of}, beyond what another sample of the same people shows (0)."))
     if data.not_compared:
         parts.append(Text("Not ranked: " + ", ".join(n.what for n in data.not_compared) + "."))
     parts += [Text(f"Note: {clean(note)}") for note in data.notes if note not in STANDING]
@@ -364,21 +363,9 @@ def _grid(data: Comparison) -> Any:
     return _ruled(heads, rows, ())
 
 
-def _of_pairs(verdict: str) -> str:
-    """Return a verdict on all pairs; the mean may be that of a fresh sample where one of them differs."""
-    return "differs in some pair" if verdict == "differs" else verdict
-
-
-def _kept(data: Comparison) -> Any:
-    """Return the table of utility."""
-    found = utility_rows(data)
-    rows = [
-        [clean(formatting.name(c.label)), *(number(values[i]) for _, values in found)]
-        for i, c in enumerate(by_order(data))
-    ]
-    rows.append(["holdout", *(number(m.reference) for m, _ in found)])
-    heads = [f"{m.measure} ({m.better} is better)" for m, _ in found]
-    return _ruled(["utility", *heads], rows, range(1, 1 + len(heads)))
+def _of_parts(fidelity: CandidateFidelity) -> str:
+    """Return a verdict on all parts; the mean may be that of a fresh sample where one of them differs."""
+    return "differs in some" if fidelity.verdict == "differs" else fidelity.verdict
 
 
 def _ruled(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> Any:

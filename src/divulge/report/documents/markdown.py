@@ -38,7 +38,7 @@ def markdown(data: Assessment) -> str:
     parts = [
         _head(data), _warnings(data), _policy(data), _change(data), _overview(data), _questions(data),
         _threat(data), _decision(data), _comparisons(data), _solved(data), _uniqueness(data), _distances(data),
-        _minimal(data), _records(data), _control(data), _fidelity(data), _utility(data), _not_tested(data),
+        _minimal(data), _records(data), _control(data), _fidelity(data), _not_tested(data),
         _preconditions(data),
         _method(data),
     ]  # fmt: skip
@@ -202,15 +202,6 @@ def _change(data: Assessment) -> str:
     heads = ["attack", "known", "target", "before", "now", "change", "simultaneous interval", "verdict"]
     told = f"**{found.verdict}.** {escaped(f'{found.sentence} {use.changed_line(data)}'.strip())}"
     return section_of("Change since the previous run", told, table_of(heads, rows, range(3, 7)) if rows else "")
-
-
-def _utility(data: Assessment) -> str:
-    rows = [
-        [escaped(u.measure), number(u.value), number(u.reference), u.better, escaped(u.verdict) or "-"]
-        for u in data.utility
-    ]
-    heads = ["measure", "synthetic table", "reference", "better is", "beside a fresh sample"]
-    return section_of("Utility", table_of(heads, rows, (1, 2))) if rows else ""
 
 
 def _fidelity(data: Assessment) -> str:

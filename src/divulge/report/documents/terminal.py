@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from divulge.core.result import FOUND, Risk, counts_rows, number, percent
 from divulge.report import formatting, order
-from divulge.report.documents.console import as_terminal_text
+from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import people, statement, use, wp216
 from divulge.report.prose.answer import Answer
@@ -18,16 +18,11 @@ from divulge.report.prose.decision import Decision, decision, untested
 from divulge.report.prose.membership import membership_line
 from divulge.report.prose.tiles import Tile
 
-__all__ = ["clean", "summary"]
+__all__ = ["summary"]
 
 _SHOWN = 16
 _DROPPED = {"without": 105, "strangers": 80, "members": 70}  # columns that a terminal narrower than this leaves out
 _PARTS = 3  # near copies on part of the columns
-
-
-def clean(text: object) -> str:
-    """Return text with control characters replaced: column names are untrusted and must not control the terminal."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in str(text))
 
 
 def summary(data: Assessment, *, width: int = 110, colour: bool = False) -> str:
@@ -45,9 +40,6 @@ def _parts(data: Assessment, width: int) -> list[Any]:
     if data.records:
         told = (formatting.standing_out(data.records), formatting.flags(data.records))
         parts += [Text(line) for line in told if line]
-    if data.utility:
-        kept = ", ".join(f"{u.measure} {number(u.value)} (reference {number(u.reference)})" for u in data.utility)
-        parts.append(Text(f"Utility: {clean(kept)}."))
     parts += [Text(clean(line)) for line in _kept(data)]
     parts += _control(data)
     away = untested(data)
