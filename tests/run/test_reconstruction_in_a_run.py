@@ -29,7 +29,7 @@ def people(seed, n=60):
 def planned(real, synthetic, holdout=None, **attacker):
     plan = plan_of(build_case(real, synthetic, holdout), Attacker(**attacker), RunOptions())
     made = [t.settings for t in plan.tasks if t.attack == "linear_reconstruction"]
-    return made, {n["attack"]: n["why"] for n in plan.not_run}.get("linear_reconstruction")
+    return made, {n.attack: n.why for n in plan.not_run}.get("linear_reconstruction")
 
 
 def test_the_secrets_that_divide_people_most_evenly_are_attacked():
