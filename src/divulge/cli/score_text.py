@@ -14,12 +14,12 @@ from divulge.case.comparable.check import Check
 from divulge.core.result import Result
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.terminal import clean
+from divulge.report.order import ORDER
 
 __all__ = ["changes_text", "membership_text"]
 
 _COUNT = re.compile(r"\d[\d,.]*(?![\d,.]*%)")
 """A number that is no percentage: rates at different false positive rates are different notes."""
-_VERDICTS = ("excess found", "deficit found", "cannot tell", "none found", "no holdout")
 _TOLD_BY_NUMBER = "synthetic tables"
 
 
@@ -71,7 +71,7 @@ def _changes(found: Changes) -> Iterator[Any]:
 
 
 def _verdict(results: Sequence[Result]) -> str:
-    return next(v for v in _VERDICTS if any(r.verdict == v for r in results))
+    return min((r.verdict for r in results if r.verdict in ORDER), key=ORDER.__getitem__)
 
 
 def _scores(results: Sequence[Result], who: str, others: str) -> Any:

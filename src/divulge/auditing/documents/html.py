@@ -14,10 +14,10 @@ from divulge.auditing.result import AuditRecord
 from divulge.report.documents.html import asset, content_policy, template
 from divulge.report.documents.svg import drawing, line, text_mark, verdict_mark
 from divulge.report.formatting import name
+from divulge.report.verdicts import RISK
 
 __all__ = ["page", "rates"]
 
-_CLASS = {"excess found": "excess", "deficit found": "deficit", "none found": "none", "cannot tell": "unsure"}
 _W, _LEFT, _RIGHT, _ROW, _HEAD = 760, 250, 24, 30, 26
 _RUNS = 1000  # rows of the table of trainings
 _LETTERS = 36
@@ -34,7 +34,7 @@ def page(audit: Audit) -> str:
         "style": Markup(style),
         "policy": Markup(content_policy(script, style)),
         "outlook": [words.said(o) for o in audit.outlook],
-        "banner": f"b-{_CLASS.get(audit.verdict, 'unsure')}",
+        "banner": f"b-{RISK[audit.verdict].css}",
         "results": [{"r": r, "cells": words.cells(audit, r), "epsilon": words.epsilon_in_words(r),
                      "findable": words.found_in_words(r),
              "said": words.sentence_of(audit, r)} for r in audit.results],

@@ -10,10 +10,9 @@ from divulge.auditing.result import AuditRecord
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.markdown import escaped, section_of, table_of
 from divulge.report.documents.terminal import clean
+from divulge.report.verdicts import RISK
 
 __all__ = ["markdown", "summary"]
-
-_SIGNS = {"excess found": "▲", "deficit found": "▼", "cannot tell": "◆", "none found": "●"}
 
 
 def markdown(audit: Audit) -> str:
@@ -23,7 +22,7 @@ def markdown(audit: Audit) -> str:
     trained = [f"- {n} × {escaped(why)}" for why, n in words.reasons(audit)]
     notes = [f"- {escaped(n)}" for n in (*audit.notes, *words.notes_of(audit.results))]
     parts = [
-        f"# divulge audit: {_SIGNS.get(audit.verdict, '◆')} {audit.verdict}",
+        f"# divulge audit: {RISK[audit.verdict].sign} {audit.verdict}",
         escaped(audit.sentence),
         "\n".join(said),
         _rules(audit),

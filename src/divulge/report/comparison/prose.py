@@ -9,6 +9,7 @@ from divulge.core.result import FOUND, Result, counts_rows, label, number, perce
 from divulge.report.formatting import several
 from divulge.report.model import Sampling
 from divulge.report.prose.sampled import sample_in_words
+from divulge.report.verdicts import word_of
 
 __all__ = [
     "STANDING",
@@ -35,10 +36,6 @@ STANDING = (
 )
 """Notes that follow from how many tables a candidate has, not from what this comparison left out."""
 
-_NEAREST = {
-    "excess found": "rows lie nearer to members than to strangers",
-    "deficit found": "rows near to members are missing, which tells who is a member",
-}
 _NAMED = 5  # candidates that a sentence names at most
 
 
@@ -82,8 +79,8 @@ def findings_in_words(found: Sequence[Result]) -> str:
 
 def _in_words(result: Result) -> str:
     members, strangers = result.real, result.holdout
-    if result.attack == "dcr" and result.verdict in _NEAREST:
-        return _NEAREST[result.verdict]
+    if result.attack == "dcr" and (near := word_of(result.verdict).of_near_rows):
+        return near
     if members is None or strangers is None or result.counts != "people" or counts_rows(result):
         return f"{label(result)}: risk {number(result.risk.value if result.risk else None)}"
     theirs = f"{percent(strangers.rate)} of strangers"

@@ -13,9 +13,9 @@ from divulge.measures.linked.registry import LINKED
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult, digits, grouped, name_of, sentence_of, telling_of
 from divulge.report.documents.html import asset, content_policy, template
-from divulge.report.documents.html_kept import SIGNS
 from divulge.report.formatting import name as shown
 from divulge.report.prose.learned import agreement_lines
+from divulge.report.verdicts import FIDELITY
 
 __all__ = ["page"]
 
@@ -62,7 +62,7 @@ def page(
 
 def _explained(found: Differing, results: Sequence[FidelityResult]) -> dict[str, Any]:
     rows = sorted((results[place] for place in found.results), key=lambda r: (-(r.ruler or 0.0), name_of(r)))
-    listed = [{"result": r, "mark": SIGNS[r.verdict], "label": name_of(r)} for r in rows[:_MOST_ROWS]]
+    listed = [{"result": r, "mark": FIDELITY[r.verdict].css, "label": name_of(r)} for r in rows[:_MOST_ROWS]]
     return {"sentence": found.sentence, "rows": listed, "left_out": len(rows) - len(listed)}
 
 
@@ -80,8 +80,8 @@ def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
         "unit": "" if head.quantity == "distance" else head.quantity,
         "telling": telling_of(head),
         "agreement": agreement_lines(results),
-        "mark": SIGNS[head.verdict],
-        "rows": [{"result": r, "mark": SIGNS[r.verdict], "label": _label(r)} for r in rows[:_MOST_ROWS]],
+        "mark": FIDELITY[head.verdict].css,
+        "rows": [{"result": r, "mark": FIDELITY[r.verdict].css, "label": _label(r)} for r in rows[:_MOST_ROWS]],
         "left_out": max(0, len(rows) - _MOST_ROWS),
     }
 

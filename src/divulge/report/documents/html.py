@@ -30,6 +30,7 @@ from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
 from divulge.report.prose.several_tables import limits_in_words
 from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.tiles import state_words
+from divulge.report.verdicts import FIDELITY, RISK, word_of
 
 __all__ = ["card", "page"]
 
@@ -39,13 +40,6 @@ _KEY_SET_ROWS = 200
 _NOTE_ROWS = 60
 _FOLDED = 100
 _OF_STRANGERS = re.compile(r"\bleak|excess|members and")
-_CLASS = {
-    "excess found": "excess",
-    "deficit found": "deficit",
-    "none found": "none",
-    "cannot tell": "unsure",
-    "no holdout": "nohold",
-}
 
 
 def page(data: Assessment, worst_records: list[dict[str, Any]], *, annex: bool = False) -> str:
@@ -135,7 +129,7 @@ def _first_pages(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "not_stated": statement.not_stated(data),
         "fidelity": html_kept.kept(data),
         "ruler": words.RULER,
-        "definitions": [(v, text.format(acceptable=data.settings.acceptable)) for v, text in words.DEFINITIONS],
+        "definitions": [(v, w.definition.format(acceptable=data.settings.acceptable)) for v, w in RISK.items()],
         "limits": limits_in_words(data),
     }
 
@@ -234,8 +228,8 @@ def template() -> Any:
         "capitalized": formatting.capitalized,
         "compact": formatting.compact,
         "counted": formatting.counted,
-        "css": lambda verdict: (html_kept.SIGNS | _CLASS).get(verdict, "unsure"),
-        "kept_css": lambda verdict: html_kept.SIGNS.get(verdict, "nohold"),
+        "css": lambda verdict: word_of(verdict).css,
+        "kept_css": lambda verdict: FIDELITY[verdict].css,
         "distance": formatting.distance,
         "further": formatting.further,
         "in_question": order.in_question,
@@ -293,7 +287,7 @@ def _level(data: Assessment) -> str:
 def _banner(data: Assessment) -> dict[str, Any]:
     verdict = data.verdict.verdict
     return {
-        "css": "unsure" if copied_without_strangers(data) else _CLASS.get(verdict, "unsure"),
+        "css": "unsure" if copied_without_strangers(data) else RISK[verdict].css,
         "icon": html_charts.icon(verdict),
         "sentence": formatting.sentence(data),
         "meaning": formatting.meaning(data),

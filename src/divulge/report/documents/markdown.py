@@ -20,15 +20,12 @@ from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
 from divulge.report.prose.several_tables import limits_in_words
 from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.tiles import state_words
+from divulge.report.verdicts import FIDELITY, RISK
 
 __all__ = ["markdown"]
 
 _MOST = 40
 _PARTS = 5  # near copies on part of the columns
-_SIGNS = {"excess found": "▲", "deficit found": "▼", "cannot tell": "◆", "none found": "●", "no holdout": "□"}
-_FIDELITY_SIGNS = {
-    "differs": "▲ ", "closer than a fresh sample": "▼ ", "cannot tell": "◆ ", "like a fresh sample": "● ",
-}  # fmt: skip
 _ESCAPES = {c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
 _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # what makes a bare address a link
 
@@ -86,11 +83,11 @@ def _side(r: ResultRecord, role: str) -> str:
 
 
 def _sign(verdict: str) -> str:
-    return f"{_SIGNS.get(verdict, '')} {verdict}".strip()
+    return f"{RISK[verdict].sign} {verdict}"
 
 
 def _state(state: str) -> str:
-    return f"{_SIGNS.get(state, '')} {state_words(state)}".strip()
+    return f"{RISK[state].sign if state in RISK else ''} {state_words(state)}".strip()
 
 
 def _about(data: Assessment) -> str:
@@ -234,7 +231,7 @@ def _fidelity(data: Assessment) -> str:
 def _kept_row(r: FidelityResult) -> list[str]:
     fresh, beside = r.fresh_sample, r.holdout
     return [
-        escaped(r.measure.replace("_", " ")), _FIDELITY_SIGNS.get(r.verdict, "") + r.verdict, number(r.value),
+        escaped(r.measure.replace("_", " ")), f"{FIDELITY[r.verdict].sign} {r.verdict}".strip(), number(r.value),
         "-" if fresh is None else f"{number(fresh.low)} to {number(fresh.high)}", number(r.ruler),
         number(beside.value if beside else None),
     ]  # fmt: skip
@@ -479,7 +476,7 @@ def _preconditions(data: Assessment) -> str:
 def _method(data: Assessment) -> str:
     settings = data.settings
     acceptable = settings.acceptable
-    verdicts = [f"- {_sign(v)}: {text.format(acceptable=acceptable)}" for v, text in words.DEFINITIONS]
+    verdicts = [f"- {_sign(v)}: {w.definition.format(acceptable=acceptable)}" for v, w in RISK.items()]
     risk = (
         "Risk is (members - strangers) / (1 - strangers), of the rates: 0 is no more than strangers have, 1 is "
         "everybody. Intervals are simultaneous over the comparisons of one attack; the verdict of the whole is "

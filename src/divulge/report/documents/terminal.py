@@ -17,6 +17,7 @@ from divulge.report.prose.change import accepted_line
 from divulge.report.prose.decision import Decision, decision, untested
 from divulge.report.prose.membership import membership_line
 from divulge.report.prose.tiles import Tile
+from divulge.report.verdicts import word_of
 
 __all__ = ["clean", "summary"]
 
@@ -182,9 +183,8 @@ def _table(judged: list[ResultRecord], shared: Sequence[str], sizes: Mapping[str
         row = [clean(_label(r, shared)), _rate(r, "real", sizes), percent(formatting.rate_of(r.baseline))]
         if compared:
             row = [*row[:2], _rate(r, "holdout", sizes), row[2], _interval(r.risk), str(r.verdict)]
-        style = "bold red" if r.verdict in FOUND else "yellow" if r.verdict == "cannot tell" else ""
         cells = dict(zip(heads, row, strict=True))
-        table.add_row(*(Text(cells[h], style=style if h == "verdict" else "") for h in shown))
+        table.add_row(*(Text(cells[h], style=word_of(r.verdict).colour if h == "verdict" else "") for h in shown))
     return table
 
 
