@@ -35,7 +35,7 @@ from report_helpers import (
 import divulge
 from divulge.core.result import number, percent
 from divulge.report.documents.html_charts import Series, cumulative
-from divulge.report.documents.markdown import escaped
+from divulge.report.documents.tables import escaped
 from divulge.report.formatting import brief, compact, distance, limit, p_text
 from divulge.report.schema import assessment_schema, schema_text
 

@@ -58,7 +58,7 @@ def _run() -> NoReturn:
         _show(error)
         sys.exit(2)
     except DivulgeError as error:
-        from divulge.report.documents.terminal import clean
+        from divulge.report.documents.console import clean
 
         say(clean(_told(str(error.args[0]))), level=ERROR)
         sys.exit(2)

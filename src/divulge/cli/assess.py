@@ -100,7 +100,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
     from divulge.release.conditions import broken
     from divulge.release.fidelity_rules import parse_rule
     from divulge.release.policy import fixed_by, read_policy
-    from divulge.report.documents.terminal import clean
+    from divulge.report.documents.console import clean
     from divulge.report.external.edition import checked_reveal
     from divulge.run.assess import assess_with
     from divulge.run.making.checkpoints import can_keep, discard

@@ -237,7 +237,7 @@ def _write_junit(report: AuditReport, junit: str | None) -> None:
 
 def _broken(report: AuditReport) -> int:
     """Print the rules that are broken, and return the exit status."""
-    from divulge.report.documents.terminal import clean
+    from divulge.report.documents.console import clean
 
     broken = [c for c in report.audit.policy.conditions if not c.kept] if report.audit.policy else []
     for c in broken:

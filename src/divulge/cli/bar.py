@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from divulge.report.documents.terminal import clean
+from divulge.report.documents.console import clean
 from divulge.run.cost.expected_time import time_left
 
 __all__ = ["bar"]

@@ -220,7 +220,7 @@ def _deliver(report: ComparisonReport, folder: Path, *, quiet: bool) -> None:
 
     written(report, folder)
     if quiet:
-        from divulge.report.documents.terminal import clean
+        from divulge.report.documents.console import clean
 
         for failure in report.failed:
             say(f"{clean(failure['label'])} failed: {clean(failure['why'])}", level=ERROR)

@@ -90,7 +90,7 @@ def fidelity(real: str, synthetic: str, third: str | None, holdout: str | None, 
 
     Exit status: 0 done, 2 unusable input.
     """
-    from divulge.report.documents.terminal import clean
+    from divulge.report.documents.console import clean
     from divulge.run.fidelity import fidelity as run
     from divulge.tables.readers import read_relational_schema, read_schema
 

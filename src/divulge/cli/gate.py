@@ -88,7 +88,7 @@ def _judge_scores(report: Report, other: str | None, rules: Sequence[str], quiet
 def _told(judged: Policy, quiet: bool) -> int:
     """Print what was found about each condition, and return the exit status."""
     from divulge.release.conditions import broken
-    from divulge.report.documents.terminal import clean
+    from divulge.report.documents.console import clean
 
     if not quiet:
         click.echo(_table(judged))
@@ -116,8 +116,7 @@ def _table(judged: Policy) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    from divulge.report.documents.console import as_terminal_text
-    from divulge.report.documents.terminal import clean
+    from divulge.report.documents.console import as_terminal_text, clean
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for head in ("condition", "found", "kept"):

@@ -44,7 +44,7 @@ def plan(real: str, synthetic: Sequence[str], together: bool, holdout: str | Non
 
     Exit status: 0 the run fits into memory and onto the disk, 2 it does not, or unusable input.
     """
-    from divulge.report.documents.terminal import clean
+    from divulge.report.documents.console import clean
     from divulge.run.forecasting.forecast import plan as planned
     from divulge.tables.readers import read_schema
 

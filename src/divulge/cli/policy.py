@@ -23,7 +23,7 @@ def policy(check: str | None) -> None:
     if check is None:
         click.echo(TEMPLATE, nl=False)
         return
-    from divulge.report.documents.terminal import clean
+    from divulge.report.documents.console import clean
 
     given = read_policy(check)
     asked = conditions(given)

@@ -105,7 +105,7 @@ def diagnose(**options: Any) -> None:
 
 
 def _run(kind: _Kind, **options: Any) -> None:
-    from divulge.report.documents.terminal import clean
+    from divulge.report.documents.console import clean
     from divulge.sdmetrics.reports import scoring
     from divulge.sdmetrics.reports.text import summary
 
@@ -188,7 +188,7 @@ def _write(option: str, path: str | None, write: Callable[[str], Any]) -> None:
 
 def _leave(judged: Sequence[Condition]) -> None:
     """Print the rules that are broken, and end with the status for them."""
-    from divulge.report.documents.terminal import clean
+    from divulge.report.documents.console import clean
 
     broken = [c for c in judged if not c.kept]
     for c in broken:

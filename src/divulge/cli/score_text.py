@@ -12,8 +12,7 @@ from divulge.attacks.membership.results import LEAST_ADVANTAGE, LEAST_AUC
 from divulge.attacks.registry import is_about_tables
 from divulge.case.comparable.check import Check
 from divulge.core.result import Result
-from divulge.report.documents.console import as_terminal_text
-from divulge.report.documents.terminal import clean
+from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.order import ORDER
 
 __all__ = ["changes_text", "membership_text"]

@@ -178,7 +178,8 @@ def printed(data: Any, summary: Callable[..., str]) -> None:
 
 def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
     """Write the documents, and print the summary."""
-    from divulge.report.documents.terminal import clean, summary
+    from divulge.report.documents.console import clean
+    from divulge.report.documents.terminal import summary
     from divulge.report.order import failures
 
     written(report, folder)
@@ -257,7 +258,7 @@ class _Lines:
             say(stage)
             self._stage, self._began, self._told = stage, now, now
         elif attacking and now - self._told >= _EVERY:
-            from divulge.report.documents.terminal import clean
+            from divulge.report.documents.console import clean
 
             left = _left_in_words(self._left, now - self._began, done, total)
             running = clean(_without_names(what, self._names, total))

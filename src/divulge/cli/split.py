@@ -127,6 +127,6 @@ def _show(found: Division, real: Path, holdout: Path, unit: str | None) -> None:
 
 
 def _clean(text: object) -> str:
-    from divulge.report.documents.terminal import clean
+    from divulge.report.documents.console import clean
 
     return clean(text)

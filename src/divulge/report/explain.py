@@ -19,7 +19,7 @@ from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.entry import Attack
 from divulge.case.door import SHARED
 from divulge.core.errors import DivulgeError, SettingError
-from divulge.report.documents.terminal import clean
+from divulge.report.documents.console import clean
 
 __all__ = ["PARTS", "Setting", "attack_of", "explain", "filled", "page", "record", "settings_of"]
 

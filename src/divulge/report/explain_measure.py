@@ -7,7 +7,7 @@ import re
 from divulge.measures.catalogue import all_measures
 from divulge.measures.entry import Measure
 from divulge.measures.linked.catalogue import linked_measures
-from divulge.report.documents.terminal import clean
+from divulge.report.documents.console import clean
 from divulge.report.explain import filled
 
 __all__ = ["explain_measure", "measure_of"]

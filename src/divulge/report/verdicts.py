@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FIDELITY", "MOVED", "RISK", "VerdictWord", "word_of"]
+__all__ = ["CHECKED", "FIDELITY", "MOVED", "RISK", "VerdictWord", "word_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,17 +106,15 @@ RISK = {
 
 FIDELITY = {
     "differs": VerdictWord(sign="▲", small="▴", of_distance="more than chance gives."),
-    "like a fresh sample": VerdictWord(
-        css="none", sign="●", of_distance="no table can do better without copying."
-    ),
-    "cannot tell": VerdictWord(
-        css="nohold", sign="◆", of_distance="too few rows to say whether that matters."
-    ),
+    "like a fresh sample": VerdictWord(css="none", sign="●", of_distance="no table can do better without copying."),
+    "cannot tell": VerdictWord(css="nohold", sign="◆", of_distance="too few rows to say whether that matters."),
     "closer than a fresh sample": VerdictWord(
-        sign="▼", small="▾", of_distance="closer than chance gives, as a table of copies would be.",
+        sign="▼",
+        small="▾",
+        of_distance="closer than chance gives, as a table of copies would be.",
     ),
     "not measured": VerdictWord(css="nohold", of_distance="not measured."),
-}  # fmt: skip
+}
 """Verdicts on a measure of fidelity; none has the colour of a leak."""
 
 MOVED = {
@@ -127,9 +125,24 @@ MOVED = {
 }
 """Verdicts on a risk beside that of an earlier run."""
 
+CHECKED = {
+    "kept": VerdictWord(css="ok", sign="●"),
+    "not kept": VerdictWord(css="notok", sign="▲"),
+    "ok": VerdictWord(css="ok"),
+    "not ok": VerdictWord(css="notok"),
+    "not tested": VerdictWord(css=""),
+    "yes": VerdictWord(css="ok"),
+    "no": VerdictWord(css="notok"),
+}
+"""How a condition or a precondition ended."""
+
 _WORDS = {
-    "not tested": VerdictWord(css="not-tested"), "measured": VerdictWord(css="plain"), **MOVED, **FIDELITY, **RISK,
-}  # fmt: skip
+    "not tested": VerdictWord(css="not-tested"),
+    "measured": VerdictWord(css="plain"),
+    **MOVED,
+    **FIDELITY,
+    **RISK,
+}
 
 
 def word_of(word: str | None) -> VerdictWord:

@@ -7,9 +7,9 @@ from typing import Any
 from divulge.auditing.documents import words
 from divulge.auditing.model import Audit
 from divulge.auditing.result import AuditRecord
-from divulge.report.documents.console import as_terminal_text
-from divulge.report.documents.markdown import escaped, section_of, table_of
-from divulge.report.documents.terminal import clean
+from divulge.report.documents.console import as_terminal_text, clean
+from divulge.report.documents.markdown import section_of
+from divulge.report.documents.tables import escaped, table_of
 from divulge.report.verdicts import RISK
 
 __all__ = ["markdown", "summary"]

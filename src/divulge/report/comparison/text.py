@@ -10,9 +10,9 @@ from divulge.core.result import FOUND, number, percent
 from divulge.report import formatting
 from divulge.report.comparison.model import Attack, Band, Candidate, CandidateTable, Cell, Comparison, TwoByTwo, Worst
 from divulge.report.comparison.prose import STANDING, asked_in_words, some
-from divulge.report.documents.console import as_terminal_text
-from divulge.report.documents.markdown import escaped, section_of, table_of
-from divulge.report.documents.terminal import clean
+from divulge.report.documents.console import as_terminal_text, clean
+from divulge.report.documents.markdown import section_of
+from divulge.report.documents.tables import escaped, table_of
 from divulge.report.model import Utility
 
 __all__ = [

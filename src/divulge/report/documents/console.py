@@ -6,7 +6,12 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["as_terminal_text"]
+__all__ = ["as_terminal_text", "clean"]
+
+
+def clean(text: object) -> str:
+    """Return text with control characters replaced: column names are untrusted and must not control the terminal."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in str(text))
 
 
 def as_terminal_text(parts: Iterable[Any], *, width: int, colour: bool = False) -> str:

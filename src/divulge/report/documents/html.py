@@ -6,7 +6,6 @@ import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -18,19 +17,21 @@ from markupsafe import Markup
 
 from divulge.core.result import counts_rows, number, percent
 from divulge.report import formatting, order, words
+from divulge.report.blocks import cells, evidence, uniqueness
+from divulge.report.blocks import results as of_results
+from divulge.report.blocks.table import Cell
 from divulge.report.content import assessment_text, settings_of
 from divulge.report.documents import html_charts, html_figures, html_front, html_kept, html_matrix
+from divulge.report.documents.tables import html_cell, html_table
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.advice import why_mended
-from divulge.report.prose.answer import Answer
 from divulge.report.prose.decision import copied_without_strangers, decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
 from divulge.report.prose.several_tables import limits_in_words
 from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
-from divulge.report.prose.tiles import state_words
-from divulge.report.verdicts import FIDELITY, RISK, word_of
+from divulge.report.verdicts import RISK, word_of
 
 __all__ = ["card", "page"]
 
@@ -139,7 +140,7 @@ def _annex(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
     groups = _questions(data, scale)
     return {
         "membership": _membership(data),
-        "subgroups": [a for a in groups["answers"] if a["parts"] and not a["of_guesses"]],
+        "subgroups": [a for a, _ in groups["answers"] if a.parts and not a.of_guesses],
         "changes": html_figures.changes(data),
         "glossary": [g for g in words.GLOSSARY if order.has_holdout(data) or not _OF_STRANGERS.search(" ".join(g))],
         "attack_rows": order.by_attack(data),
@@ -229,7 +230,6 @@ def template() -> Any:
         "compact": formatting.compact,
         "counted": formatting.counted,
         "css": lambda verdict: word_of(verdict).css,
-        "kept_css": lambda verdict: FIDELITY[verdict].css,
         "distance": formatting.distance,
         "further": formatting.further,
         "in_question": order.in_question,
@@ -246,14 +246,24 @@ def template() -> Any:
         "prose": formatting.prose,
         "rated": formatting.rated,
         "share": formatting.share,
-        "side": formatting.side,
-        "state_words": state_words,
         "standing_out": formatting.standing_out,
+        "table": html_table,
         "telling_notes": formatting.telling_notes,
         "two": lambda value: "-" if value is None else f"{value:.2f}".replace("-0.00", "0.00"),
     }
     environment.filters.update(helpers)
+    shared: dict[str, Callable[..., Cell]] = {
+        "kept": cells.kept, "kept_state": cells.fidelity, "moved": cells.verdict, "names": cells.names,
+        "pair": cells.pair, "rate": cells.rate, "side": lambda r, role: cells.side(role)(r), "state": cells.state,
+        "verdict": cells.verdict, "what": cells.what,
+    }  # fmt: skip
+    environment.globals |= {name: _written(cell) for name, cell in shared.items()}
+    environment.globals["blocks"] = {"evidence": evidence, "results": of_results, "uniqueness": uniqueness}
     return environment.get_template("page.html.j2")
+
+
+def _written(cell: Callable[..., Cell]) -> Callable[..., Markup]:
+    return lambda *of: html_cell(cell(*of))
 
 
 def _shown(value: Any) -> Any:
@@ -362,24 +372,13 @@ def _sight(data: Assessment) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- the three questions
 
 
-def _answered(a: Answer, i: int, scale: html_charts.Scale, acceptable: float | None) -> dict[str, Any]:
-    """Return the answer to one question with its rows in cells and its charts drawn."""
-    rows = [
-        {"r": r, "first": wp216.first_cell(r), "needed": wp216.few(r) or wp216.needed(r),
-         "shown": wp216.shown(r) if r.risk else None}
-        for r in a.rows
-    ]  # fmt: skip
-    return {f.name: getattr(a, f.name) for f in fields(a)} | {
-        "rows": rows,
-        "part_risks": any(p.risk for p in a.parts),
-        "charts": [html_figures.ladder(f"q{i}{j}", c, scale, acceptable) for j, c in enumerate(a.charts)],
-    }
-
-
 def _questions(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
     """Return the three questions with their tables and drawings."""
     acceptable = data.settings.acceptable if order.has_holdout(data) else None
-    answers = [_answered(a, i, scale, acceptable) for i, a in enumerate(wp216.answers(data))]
+    answers = [
+        (a, [html_figures.ladder(f"q{i}{j}", c, scale, acceptable) for j, c in enumerate(a.charts)])
+        for i, a in enumerate(wp216.answers(data))
+    ]
     return {
         "answers": answers,
         "caveats": wp216.CAVEATS,

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from divulge.report.documents.console import as_terminal_text
-from divulge.report.documents.terminal import clean
+from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.formatting import brief
 from divulge.sdmetrics.plot_elements import score_text
 from divulge.sdmetrics.reports.content import Content, Shown
