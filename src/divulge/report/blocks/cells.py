@@ -26,6 +26,7 @@ __all__ = [
     "side",
     "state",
     "target",
+    "two",
     "verdict",
     "what",
 ]
@@ -85,6 +86,11 @@ def risk(found: Risk | None) -> Cell:
     """Return a risk with its simultaneous limits."""
     limits = formatting.interval(found)
     return "-" if found is None or (found.value is None and limits == "-") else (number(found.value), Small(limits))
+
+
+def two(value: float | None) -> str:
+    """Return a number with two decimals."""
+    return "-" if value is None else f"{value:.2f}".replace("-0.00", "0.00")
 
 
 def verdict(word: str | None) -> Cell:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.blocks import cells
-from divulge.report.blocks.table import HTML, MARKDOWN, Col, Hash, Name, Num, Small, Table
+from divulge.report.blocks.table import HTML, MARKDOWN, Cell, Col, Hash, Name, Num, Small, Table
 from divulge.report.control_model import Found
 from divulge.report.model import Column, MinimalKeySet, Precondition
 from divulge.report.policy_model import Condition
@@ -19,7 +19,9 @@ __all__ = [
     "conditions",
     "control",
     "control_attacks",
+    "data_card",
     "distances",
+    "exposed",
     "minimal",
     "preconditions",
     "questions",
@@ -27,6 +29,7 @@ __all__ = [
     "references",
     "schema",
     "sight",
+    "smallest",
     "tables",
 ]
 
@@ -146,6 +149,52 @@ def distances(rows: Sequence[Mapping[str, str]], strangers: bool) -> Table:
     )
 
 
+def exposed(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the most exposed records, by row number, with the columns that their file has."""
+
+    def of(field: str, shown: Callable[[Any], str]) -> Callable[[Mapping[str, Any]], str]:
+        return lambda w: shown(w.get(field))
+
+    def yes(field: str) -> Callable[[Mapping[str, Any]], str]:
+        return lambda w: "yes" if w.get(field) else "no"
+
+    def cap(w: Mapping[str, Any]) -> Cell:
+        told, of_target = number(w.get("highest_cap")), w.get("highest_cap_target")
+        return (told, Small(f"of {formatting.name(of_target)}")) if of_target else told
+
+    def flagged(w: Mapping[str, Any]) -> str:
+        return "-" if w.get("flagged") is None else yes("flagged")(w)
+
+    scored = bool(rows) and "hit_score" in rows[0]
+    return Table(
+        f"The {len(rows)} most exposed records (custodian's copy only, do not publish)",
+        [
+            Num("row", of("row", formatting.compact), key="row"),
+            Col("flagged", flagged, scored, key="flagged"),
+            Num("hit score", of("hit_score", formatting.distance), scored, key="score"),
+            Num("p-value", of("p_value", formatting.p_text), scored, key="p"),
+            Num("exposure rank", of("exposure_rank", percent), scored, key="rank"),
+            Num(
+                "distance to a synthetic row", of("distance_to_synthetic", formatting.distance), scored, key="synthetic"
+            ),
+            Num("to another person", of("distance_to_person", formatting.distance), scored, key="person"),
+            Num("attraction", of("attraction", formatting.compact), scored, key="attraction"),
+            Num("highest CAP", cap, scored, key="cap", css="wrap"),
+            Col("reasons", lambda w: Name(formatting.brief(w.get("reasons") or "-", 220)), scored, css="words"),
+            Col("copied whole", yes("copied"), not scored, key="copied"),
+            Col("replicated unique", yes("replicated_unique"), not scored, key="unique"),
+            Num("targets disclosed", of("n_disclosed", formatting.compact), not scored, key="n"),
+            Col("which", lambda w: Name(formatting.brief(w.get("disclosed") or "-")), not scored, key="which"),
+            Num("highest CAP", of("highest_cap", number), not scored, key="cap"),
+            Col("of target", lambda w: cells.named(w.get("highest_cap_target")), not scored, key="of"),
+        ],
+        rows,
+        css="small sortable",
+        scroll="scroll tall",
+        label="Most exposed records",
+    )
+
+
 # ---------------------------------------------------------------- what the run could have seen
 
 
@@ -163,6 +212,22 @@ def sight(rows: Sequence[Mapping[str, Any]]) -> Table:
             Col("lies", lambda s: s["where"]),
             Num("smallest excess in rate found", lambda s: formatting.share(s["r"].smallest_detectable)),
         ],
+    )
+
+
+def smallest(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the smallest excess that each attack finds, a column an attack."""
+
+    def of(s: Mapping[str, Any]) -> Col:
+        return Col(s["r"].attack.replace("_", " "), lambda _: formatting.share(s["r"].smallest_detectable))
+
+    return Table(
+        "Smallest leak found, by attack",
+        [Col("attack", str), *map(of, rows)],
+        ["smallest excess"],
+        css="small",
+        hidden=True,
+        label="Smallest leak found",
     )
 
 
@@ -244,6 +309,22 @@ def tables(of: Mapping[str, Any]) -> Table:
             Num("columns", lambda row: str(row[1].columns)),
             Col("sha256", lambda row: Hash(row[1].sha256) if row[1].sha256 else "-"),
         ],
+    )
+
+
+def data_card(roles: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> Table:
+    """Return facts about the tables, a column a table."""
+
+    def of(i: int) -> Callable[[tuple[str, Sequence[str]]], str]:
+        return lambda row: row[1][i]
+
+    return Table(
+        "Size, gaps and fingerprint of each table",
+        [Col("table", lambda row: row[0]), *(Num(role, of(i)) for i, role in enumerate(roles))],
+        rows,
+        css="small",
+        hidden=True,
+        label="The tables",
     )
 
 

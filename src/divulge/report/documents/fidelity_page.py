@@ -11,11 +11,10 @@ from divulge.core import __version__
 from divulge.measures.differing import Differing
 from divulge.measures.linked.registry import LINKED
 from divulge.measures.registry import REGISTRY
-from divulge.measures.result import FidelityResult, digits, grouped, name_of, sentence_of, telling_of
+from divulge.measures.result import FidelityResult, grouped, name_of, sentence_of, telling_of
 from divulge.report.documents.html import asset, content_policy, template
 from divulge.report.formatting import name as shown
 from divulge.report.prose.learned import agreement_lines
-from divulge.report.verdicts import FIDELITY
 
 __all__ = ["page"]
 
@@ -49,7 +48,6 @@ def page(
         "settings": settings,
         "warnings": warnings,
         "notes": notes,
-        "digits": digits,
         "explained": [_explained(one, results) for one in explained],
         "sections": [_section(found) for found in grouped(results)],
         "script": Markup(script),  # our own files
@@ -62,7 +60,7 @@ def page(
 
 def _explained(found: Differing, results: Sequence[FidelityResult]) -> dict[str, Any]:
     rows = sorted((results[place] for place in found.results), key=lambda r: (-(r.ruler or 0.0), name_of(r)))
-    listed = [{"result": r, "mark": FIDELITY[r.verdict].css, "label": name_of(r)} for r in rows[:_MOST_ROWS]]
+    listed = [(name_of(r), r) for r in rows[:_MOST_ROWS]]
     return {"sentence": found.sentence, "rows": listed, "left_out": len(rows) - len(listed)}
 
 
@@ -80,8 +78,7 @@ def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
         "unit": "" if head.quantity == "distance" else head.quantity,
         "telling": telling_of(head),
         "agreement": agreement_lines(results),
-        "mark": FIDELITY[head.verdict].css,
-        "rows": [{"result": r, "mark": FIDELITY[r.verdict].css, "label": _label(r)} for r in rows[:_MOST_ROWS]],
+        "rows": [(_label(r), r) for r in rows[:_MOST_ROWS]],
         "left_out": max(0, len(rows) - _MOST_ROWS),
     }
 

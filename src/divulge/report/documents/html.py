@@ -17,7 +17,8 @@ from markupsafe import Markup
 
 from divulge.core.result import counts_rows, number, percent
 from divulge.report import formatting, order, words
-from divulge.report.blocks import cells, evidence, uniqueness
+from divulge.report.blocks import cells, charts, evidence, uniqueness
+from divulge.report.blocks import kept as of_kept
 from divulge.report.blocks import results as of_results
 from divulge.report.blocks.table import Cell
 from divulge.report.content import assessment_text, settings_of
@@ -249,7 +250,7 @@ def template() -> Any:
         "standing_out": formatting.standing_out,
         "table": html_table,
         "telling_notes": formatting.telling_notes,
-        "two": lambda value: "-" if value is None else f"{value:.2f}".replace("-0.00", "0.00"),
+        "two": cells.two,
     }
     environment.filters.update(helpers)
     shared: dict[str, Callable[..., Cell]] = {
@@ -258,7 +259,8 @@ def template() -> Any:
         "verdict": cells.verdict, "what": cells.what,
     }  # fmt: skip
     environment.globals |= {name: _written(cell) for name, cell in shared.items()}
-    environment.globals["blocks"] = {"evidence": evidence, "results": of_results, "uniqueness": uniqueness}
+    tables = {"charts": charts, "evidence": evidence, "kept": of_kept, "results": of_results, "uniqueness": uniqueness}
+    environment.globals["blocks"] = tables
     return environment.get_template("page.html.j2")
 
 

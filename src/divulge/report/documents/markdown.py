@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from divulge.core.result import counts_rows, number
-from divulge.measures.result import FidelityResult
 from divulge.report import formatting, order, words
-from divulge.report.blocks import cells, evidence, results, uniqueness
+from divulge.report.blocks import cells, evidence, kept, results, uniqueness
 from divulge.report.blocks.table import Table
 from divulge.report.content import settings_of
 from divulge.report.documents.tables import escaped, markdown_cell, markdown_table, table_of
@@ -22,7 +21,7 @@ from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
 from divulge.report.prose.several_tables import limits_in_words
 from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.tiles import state_words
-from divulge.report.verdicts import FIDELITY, RISK
+from divulge.report.verdicts import RISK
 
 __all__ = ["markdown"]
 
@@ -165,8 +164,7 @@ def _fidelity(data: Assessment) -> str:
     scope = data.fidelity_scope
     if scope is None:
         return ""
-    rows = [_kept_row(r) for r in use.headlines(data) if r.verdict != "not measured"]
-    heads = ["measure", "verdict", "value", "a fresh sample", "ruler", "holdout"]
+    rows = [r for r in use.headlines(data) if r.verdict != "not measured"]
     differ = [
         "\n".join([f"- **{escaped(line)}**", *(f"    - {escaped(one)}" for one in listed)])
         for line, listed in use.differing_lines(use.differing_of(data), data.fidelity)
@@ -174,17 +172,8 @@ def _fidelity(data: Assessment) -> str:
     warned = [f"- {escaped(w)}" for w in scope.warnings]
     return section_of(
         "Fidelity: what the table keeps", "\n".join(warned), "\n".join(differ), words.RULER,
-        table_of(heads, rows, (2, 4, 5)) if rows else "", escaped(use.silent_line(data)),
+        markdown_table(kept.headlines(rows)), escaped(use.silent_line(data)),
     )  # fmt: skip
-
-
-def _kept_row(r: FidelityResult) -> list[str]:
-    fresh, beside = r.fresh_sample, r.holdout
-    return [
-        escaped(r.measure.replace("_", " ")), f"{FIDELITY[r.verdict].sign} {r.verdict}".strip(), number(r.value),
-        "-" if fresh is None else f"{number(fresh.low)} to {number(fresh.high)}", number(r.ruler),
-        number(beside.value if beside else None),
-    ]  # fmt: skip
 
 
 def _overview(data: Assessment) -> str:

@@ -41,7 +41,7 @@ def _html(piece: Piece) -> Markup:
         return piece
     if isinstance(piece, Small):
         shape = Markup("{}<small{}>{}</small>")
-        return shape.format("" if piece.css == "note" else " ", _attribute("class", piece.css), tidy(piece.text))
+        return shape.format("" if piece.css == "note" else " ", _attribute("class", piece.css), _html(piece.text))
     if isinstance(piece, Word):
         return Markup('<span class="v {}">{}</span>').format(piece.shown.css, tidy(piece.text))
     text = escape("-" if piece is None else tidy(piece))
