@@ -7,12 +7,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from report_helpers import Page
 
 from divulge.core.result import number
 from divulge.report.blocks import results
 from divulge.report.blocks.table import ALL, HTML, MARKDOWN, TERMINAL, Col, Dim, Hash, Name, Small, Table, Word
+from divulge.report.comparison import text as comparison_text
+from divulge.report.comparison.html import page as comparison_page
+from divulge.report.comparison.model import Comparison
 from divulge.report.documents import tables
 from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.html import page
@@ -25,9 +29,13 @@ CORPUS = sorted((Path(__file__).parents[2] / "tests/corpus").glob("*/*.json.gz")
 NAMED = ("demo", "judged", "positive-control", "subgroups", "searched", "no-holdout", "external")
 
 
-def report(name):
+def content(name):
     (path,) = (p for p in CORPUS if p.name == f"{name}.json.gz")
-    return Report.from_dict(json.loads(gzip.decompress(path.read_bytes()))).assessment
+    return json.loads(gzip.decompress(path.read_bytes()))
+
+
+def report(name):
+    return Report.from_dict(content(name)).assessment
 
 
 @contextmanager
@@ -50,6 +58,8 @@ def everywhere():
     with seen() as made:
         for data in map(report, NAMED):
             page(data, []), markdown(data), summary(data)
+        data = msgspec.convert(content("comparison"), Comparison)
+        comparison_page(data), comparison_text.markdown(data), comparison_text.summary(data)
     return list(made.values())
 
 
@@ -58,7 +68,7 @@ def cells(line):
 
 
 def test_documents_have_many_tables(everywhere):
-    assert len(everywhere) >= 25
+    assert len(everywhere) >= 60
 
 
 def test_every_table_is_written_by_all_writers(everywhere):

@@ -7,7 +7,7 @@ from typing import Any
 
 from divulge.core.result import Risk, counts_rows, number
 from divulge.report import formatting
-from divulge.report.blocks.table import Cell, Dim, Name, Piece, Small, Word
+from divulge.report.blocks.table import Cell, Dim, Hash, Name, Piece, Small, Word
 from divulge.report.model import Rate, ResultRecord
 from divulge.report.policy_model import Changed
 from divulge.report.prose.tiles import state_words
@@ -15,6 +15,7 @@ from divulge.report.verdicts import CHECKED, FIDELITY, word_of
 
 __all__ = [
     "fidelity",
+    "hashed",
     "held",
     "kept",
     "known",
@@ -106,6 +107,11 @@ def state(word: str) -> Cell:
 def fidelity(word: Any) -> Cell:
     """Return a verdict on fidelity."""
     return Word(word, FIDELITY[word])
+
+
+def hashed(text: str | None) -> Cell:
+    """Return a hash."""
+    return Hash(text) if text else "-"
 
 
 def kept(ok: bool) -> Cell:

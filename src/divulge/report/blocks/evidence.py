@@ -8,7 +8,7 @@ from typing import Any
 from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.blocks import cells
-from divulge.report.blocks.table import HTML, MARKDOWN, Cell, Col, Hash, Name, Num, Small, Table
+from divulge.report.blocks.table import HTML, MARKDOWN, Cell, Col, Name, Num, Small, Table
 from divulge.report.control_model import Found
 from divulge.report.model import Column, MinimalKeySet, Precondition
 from divulge.report.policy_model import Condition
@@ -307,7 +307,7 @@ def tables(of: Mapping[str, Any]) -> Table:
             Col("table", lambda row: row[0]),
             Num("rows", lambda row: "-" if row[1].rows is None else f"{row[1].rows:,}"),
             Num("columns", lambda row: str(row[1].columns)),
-            Col("sha256", lambda row: Hash(row[1].sha256) if row[1].sha256 else "-"),
+            Col("sha256", lambda row: cells.hashed(row[1].sha256)),
         ],
     )
 

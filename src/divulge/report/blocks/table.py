@@ -25,8 +25,11 @@ __all__ = [
     "Num",
     "Piece",
     "Small",
+    "Strong",
+    "Table",
+    "Word",
 ]
-__all__ += ["Table", "Word"]
+
 
 HTML, MARKDOWN, TERMINAL = "html", "markdown", "terminal"
 PAGES, ALL = (HTML, MARKDOWN), (HTML, MARKDOWN, TERMINAL)
@@ -46,6 +49,12 @@ class Dim(str):
 
 class Hash(str):
     """A hash, in letters of one width."""
+
+    __slots__ = ()
+
+
+class Strong(str):
+    """What the row is about: bold in HTML."""
 
     __slots__ = ()
 

@@ -6,27 +6,13 @@ from importlib.resources import files
 from typing import Any
 
 from markupsafe import Markup
-from msgspec.structs import asdict
 
 from divulge.report import formatting, words
+from divulge.report.comparison import tables
 from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.model import Comparison
-from divulge.report.comparison.prose import asked_in_words
-from divulge.report.comparison.text import (
-    RISK,
-    SINGLE,
-    TWO,
-    by_order,
-    cells,
-    choice_in_words,
-    limits,
-    matrix,
-    ranks,
-    reasons,
-    single_rows,
-    two_rows,
-    utility_rows,
-)
+from divulge.report.comparison.prose import RISK, SINGLE, TWO, asked_in_words, choice_in_words
+from divulge.report.comparison.rows import by_order, matrix, reasons, two_rows, utility_rows
 from divulge.report.documents.html import asset, content_policy, template
 from divulge.report.model import Utility
 
@@ -56,23 +42,20 @@ def page(data: Comparison) -> str:
         "policy": Markup(content_policy(script, style)),
         "ranked": bool(data.verdict.order),
         "asked": asked_in_words(data.sampling),
-        "candidates": [{**asdict(c), "ranks": ranks(c.worst), "limits": limits(c.worst)} for c in candidates],
+        "candidates": candidates,
+        "of": tables,
         "pictures": pictures,
-        "attacks": [
-            {**asdict(a), "cells": [{**asdict(c), "ranks": ranks(c), "limits": limits(c)} for c in cells(data, a)]}
-            for a in data.attacks
-        ],
+        "attacks": data.attacks,
         "pairs": pairs[:_PAIRS],
         "pairs_left_out": max(0, len(pairs) - _PAIRS),
-        "singles": single_rows(data),
         "reasons": reasons(data),
         "utility": utility_rows(data),
         "risk": RISK,
         "single": SINGLE,
         "two": TWO,
         "choice": choice_in_words(data),
-        "matrix": matrix(data),
-        "two_rows": two_rows(data),
+        "crossed": bool(matrix(data)),
+        "n_two": len(two_rows(data)),
         "level": f"{100 * data.settings.level:g}%",
         "limits": words.LIMITS[:7],
     }  # fmt: skip

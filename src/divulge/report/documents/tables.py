@@ -8,7 +8,21 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from divulge.report.blocks.table import HTML, MARKDOWN, TERMINAL, Cell, Col, Dim, Hash, Name, Piece, Small, Table, Word
+from divulge.report.blocks.table import (
+    HTML,
+    MARKDOWN,
+    TERMINAL,
+    Cell,
+    Col,
+    Dim,
+    Hash,
+    Name,
+    Piece,
+    Small,
+    Strong,
+    Table,
+    Word,
+)
 from divulge.report.documents.console import clean
 from divulge.report.formatting import tidy
 
@@ -28,6 +42,7 @@ _SHAPES: dict[type, str] = {
     Name: "<bdi>{}</bdi>",
     Dim: '<span class="dim">{}</span>',
     Hash: '<span class="hash">{}</span>',
+    Strong: "<b>{}</b>",
 }
 
 
