@@ -8,9 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+import pandas as pd
 import pytest
 from report_helpers import Page
 
+import divulge
+from divulge.auditing.report import AuditReport, read_audit
 from divulge.core.result import number
 from divulge.report.blocks import results
 from divulge.report.blocks.table import ALL, HTML, MARKDOWN, TERMINAL, Col, Dim, Hash, Name, Small, Table, Word
@@ -22,8 +25,12 @@ from divulge.report.documents.console import as_terminal_text
 from divulge.report.documents.html import page
 from divulge.report.documents.markdown import markdown
 from divulge.report.documents.terminal import summary
+from divulge.report.policy_model import Condition
 from divulge.report.report import Report
 from divulge.report.verdicts import RISK
+from divulge.sdmetrics.reports import QualityReport
+from divulge.sdmetrics.reports.page import page as quality_page
+from divulge.sdmetrics.reports.text import summary as quality_text
 
 CORPUS = sorted((Path(__file__).parents[2] / "tests/corpus").glob("*/*.json.gz"))
 NAMED = ("demo", "judged", "positive-control", "subgroups", "searched", "no-holdout", "external")
@@ -53,13 +60,23 @@ def seen():
 
 
 @pytest.fixture(scope="module")
-def everywhere():
+def everywhere(tmp_path_factory):
     """The tables of the documents of several reports."""
     with seen() as made:
         for data in map(report, NAMED):
             page(data, []), markdown(data), summary(data)
         data = msgspec.convert(content("comparison"), Comparison)
         comparison_page(data), comparison_text.markdown(data), comparison_text.summary(data)
+        (tmp := tmp_path_factory.mktemp("audit") / "audit.json").write_text(json.dumps(content("audit")))
+        audit = AuditReport(read_audit(tmp))
+        audit.to_html(), audit.to_markdown()
+        people = pd.DataFrame({"age": [30, 40, 50, 60] * 20, "ill": ["yes", "no", "no", "yes", "no"] * 16})
+        divulge.fidelity(people, people[::-1], holdout=people, models=False).to_html()
+        kinds = {"age": {"sdtype": "numerical"}, "ill": {"sdtype": "categorical"}}
+        quality = QualityReport()
+        quality.generate(people, people[:50], {"columns": kinds}, verbose=False)
+        quality_page(quality.content(), [Condition(condition="a", found="b", kept=False, why="c")])
+        quality_text(quality.content())
     return list(made.values())
 
 

@@ -131,8 +131,6 @@ CHECKED = {
     "ok": VerdictWord(css="ok"),
     "not ok": VerdictWord(css="notok"),
     "not tested": VerdictWord(css=""),
-    "yes": VerdictWord(css="ok"),
-    "no": VerdictWord(css="notok"),
 }
 """How a condition or a precondition ended."""
 

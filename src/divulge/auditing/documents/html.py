@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from divulge.auditing.documents import words
+from divulge.auditing.documents import tables, words
 from divulge.auditing.model import Audit
 from divulge.auditing.result import AuditRecord
 from divulge.report.documents.html import asset, content_policy, template
@@ -35,10 +35,10 @@ def page(audit: Audit) -> str:
         "policy": Markup(content_policy(script, style)),
         "outlook": [words.said(o) for o in audit.outlook],
         "banner": f"b-{RISK[audit.verdict].css}",
-        "results": [{"r": r, "cells": words.cells(audit, r), "epsilon": words.epsilon_in_words(r),
+        "results": [{"r": r, "label": words.label(r), "epsilon": words.epsilon_in_words(r),
                      "findable": words.found_in_words(r),
              "said": words.sentence_of(audit, r)} for r in audit.results],
-        "heads": words.HEADS,
+        "tables": tables,
         "picture": rates("rates", drawn) if drawn else None,
         "people": [r for r in audit.results if r.people is not None],
         "trained": words.trainings_in_words(audit),

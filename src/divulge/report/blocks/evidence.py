@@ -8,12 +8,13 @@ from typing import Any
 from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.blocks import cells
-from divulge.report.blocks.table import HTML, MARKDOWN, Cell, Col, Name, Num, Small, Table
+from divulge.report.blocks.table import HTML, MARKDOWN, Cell, Col, Name, Num, Small, Table, Word
 from divulge.report.control_model import Found
 from divulge.report.model import Column, MinimalKeySet, Precondition
 from divulge.report.policy_model import Condition
 from divulge.report.prose.decision import Decision
 from divulge.report.prose.tiles import Tile
+from divulge.report.verdicts import CHECKED
 
 __all__ = [
     "conditions",
@@ -27,6 +28,7 @@ __all__ = [
     "questions",
     "reach",
     "references",
+    "rules",
     "schema",
     "sight",
     "smallest",
@@ -46,6 +48,23 @@ def conditions(rows: Sequence[Condition]) -> Table:
             Col("kept", lambda c: cells.kept(c.kept)),
             Col("why", lambda c: Name(c.why or "-"), css="words"),
         ],
+    )
+
+
+def rules(rows: Sequence[Condition]) -> Table:
+    """Return the rules of an audit, or of a report of quality, and whether each is kept."""
+
+    def kept(c: Condition) -> Cell:
+        return Word("yes", CHECKED["kept"]) if c.kept else Word(f"no: {c.why}", CHECKED["not kept"])
+
+    return Table(
+        "Rules",
+        [
+            Col("rule", lambda c: Name(c.condition)),
+            Col("found", lambda c: Name(c.found)),
+            Col("kept", kept),
+        ],
+        rows,
     )
 
 

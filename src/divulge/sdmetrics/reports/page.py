@@ -15,9 +15,10 @@ from divulge.report.policy_model import Condition
 from divulge.sdmetrics.plot_drawing import HATCH, STYLE, draw
 from divulge.sdmetrics.plot_elements import score_text
 from divulge.sdmetrics.plot_shapes import Empty
-from divulge.sdmetrics.reports.content import ABOUT, Content, Shown, of_table
+from divulge.sdmetrics.reports import text as tables
+from divulge.sdmetrics.reports.content import Content, Shown, of_table
 from divulge.sdmetrics.reports.details import MEETS, Row, mean_score
-from divulge.sdmetrics.reports.figures import key_text, label_of, picture_of
+from divulge.sdmetrics.reports.figures import key_text, picture_of
 from divulge.sdmetrics.reports.parameters import parameters_text
 
 __all__ = ["page"]
@@ -46,6 +47,7 @@ def page(content: Content, rules: Sequence[Condition] = ()) -> str:
     script, style = asset("report.js"), asset("report.css") + STYLE + _OWN_STYLE
     context = {
         "content": content,
+        "of": tables,
         "script": Markup(script),  # our own files
         "style": Markup(style),
         "policy": Markup(content_policy(script, style)),
@@ -72,11 +74,10 @@ def _property(content: Content, shown: Shown) -> dict[str, Any]:
     return {
         "shown": shown,
         "id": shown.name.lower().replace(" ", "-"),
-        "about": ABOUT[shown.name],
         "figures": figures[:_MOST_FIGURES],
         "figures_left_out": max(0, len(figures) - _MOST_FIGURES),
         "heads": [(c, c in _NUMBERS) for c in columns],
-        "rows": [(label_of(shown.name, row), [_cell(row, c) for c in columns]) for row in rows[:_MOST_ROWS]],
+        "rows": [[_cell(row, c) for c in columns] for row in rows[:_MOST_ROWS]],
         "rows_left_out": max(0, len(rows) - _MOST_ROWS),
     }
 
