@@ -90,7 +90,7 @@ def test_documents_have_many_tables(everywhere):
 
 def test_every_table_is_written_by_all_writers(everywhere):
     for table in everywhere:
-        few = replace(table, rows=table.rows[:3], cols=[replace(c, where=ALL) for c in table.cols])
+        few = replace(table, group=None, rows=table.rows[:3], cols=[replace(c, where=ALL) for c in table.cols])
         n = len(few.of(HTML))
         html = Page(str(tables.html_table(few)))
         assert [len(html.of(tag)) for tag in ("th", "td")] == [n + len(few.rows), (n - 1) * len(few.rows)]
@@ -149,3 +149,13 @@ def test_a_narrow_terminal_leaves_columns_out_and_cuts_none():
     assert [c.head for c in table.of(TERMINAL, 79)] == ["first"]
     assert [c.head for c in table.of(TERMINAL, 80)] == ["first", "second"]
     assert tables.markdown_table(replace(table, rows=[])) == ""
+
+
+TEMPLATES = Path(divulge.__file__).parent
+BY_HAND = {"front.j2": 1, "utility.j2": 1, "comparison.html.j2": 1}
+"""Tables that a template writes itself: places to sign, and those of use."""
+
+
+def test_templates_write_no_tables():
+    found = {p.name: p.read_text(encoding="utf-8").count("<table") for p in TEMPLATES.rglob("*.j2")}
+    assert {name: n for name, n in found.items() if n} == BY_HAND

@@ -18,6 +18,7 @@ __all__ = [
     "hashed",
     "held",
     "kept",
+    "kept_sign",
     "known",
     "named",
     "names",
@@ -25,6 +26,7 @@ __all__ = [
     "rate",
     "risk",
     "side",
+    "sign",
     "state",
     "target",
     "two",
@@ -99,6 +101,11 @@ def verdict(word: str | None) -> Cell:
     return Word(word, word_of(word)) if word else "-"
 
 
+def sign(word: str) -> Cell:
+    """Return the sign of a verdict, whose word is read aloud."""
+    return Word(word, word_of(word), hidden=True)
+
+
 def state(word: str) -> Cell:
     """Return the state of a question."""
     return Word(state_words(word), word_of(word))
@@ -112,6 +119,11 @@ def fidelity(word: Any) -> Cell:
 def hashed(text: str | None) -> Cell:
     """Return a hash."""
     return Hash(text) if text else "-"
+
+
+def kept_sign(word: Any) -> Cell:
+    """Return the sign of a verdict on fidelity, where there is something to see."""
+    return Word(word, FIDELITY[word], hidden=True) if FIDELITY[word].small else ""
 
 
 def kept(ok: bool) -> Cell:

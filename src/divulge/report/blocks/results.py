@@ -12,11 +12,10 @@ from divulge.report import formatting
 from divulge.report.blocks import cells
 from divulge.report.blocks.table import HTML, MARKDOWN, PAGES, TERMINAL, Cell, Col, Name, Num, Small, Table
 from divulge.report.model import ResultRecord
-from divulge.report.policy_model import Changed
 from divulge.report.prose import wp216
 from divulge.report.prose.answer import Answer, Part
 
-__all__ = ["answers", "by_attack", "changes", "further", "near_copies", "parts", "results"]
+__all__ = ["answers", "by_attack", "further", "near_copies", "parts", "results"]
 
 
 def results(
@@ -128,24 +127,6 @@ def by_attack(rows: Sequence[dict[str, Any]], strangers: bool) -> Table:
 
 def _count(verdict: str) -> Callable[[dict[str, Any]], str]:
     return lambda a: str(a["counts"].get(verdict, 0))
-
-
-def changes(rows: Sequence[Changed]) -> Table:
-    """Return comparisons beside those of an earlier run."""
-    return Table(
-        "Change of risk",
-        rows=rows,
-        cols=[
-            Col("attack", cells.what),
-            Col("known", cells.known),
-            Col("target", cells.target),
-            Num("before", lambda c: number(c.before)),
-            Num("now", lambda c: number(c.now)),
-            Num("change", lambda c: number(c.difference)),
-            Num("simultaneous interval", formatting.interval),
-            Col("verdict", lambda c: c.verdict),
-        ],
-    )
 
 
 # ---------------------------------------------------------------- the three questions

@@ -26,6 +26,7 @@ __all__ = [
     "Piece",
     "Small",
     "Strong",
+    "Styled",
     "Table",
     "Word",
 ]
@@ -71,9 +72,18 @@ class Word(NamedTuple):
 
     text: str
     shown: VerdictWord
+    hidden: bool = False
+    """Only its sign is seen."""
 
 
-Piece = str | Markup | Small | Word | None
+class Styled(NamedTuple):
+    """Pieces with a class of the style sheet; that of a whole cell is the class of its box."""
+
+    pieces: tuple[Any, ...]
+    css: str
+
+
+Piece = str | Markup | Small | Styled | Word | None
 Cell = Piece | tuple[Piece, ...]
 """Texts are escaped by the writer; markup is a drawing of ours, which HTML alone shows. None is a dash."""
 
@@ -118,6 +128,8 @@ class Table:
     """Class of the box that scrolls; "" for none."""
     label: str = ""
     """Of the box, where it is not the caption."""
+    group: Callable[[Any], Cell] | None = None
+    """The head above a row in HTML, where it is not that of the row before."""
 
     def of(self, writer: str, width: int = 0) -> list[Col]:
         """Return the columns that a writer shows."""

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from divulge.core.result import counts_rows, number, percent
 from divulge.report import formatting, order, words
-from divulge.report.blocks import cells, charts, evidence, uniqueness
+from divulge.report.blocks import cells, charts, drawn, evidence, uniqueness
 from divulge.report.blocks import kept as of_kept
 from divulge.report.blocks import results as of_results
 from divulge.report.blocks.table import Cell
@@ -253,14 +253,11 @@ def template() -> Any:
         "two": cells.two,
     }
     environment.filters.update(helpers)
-    shared: dict[str, Callable[..., Cell]] = {
-        "kept": cells.kept, "kept_state": cells.fidelity, "moved": cells.verdict, "names": cells.names,
-        "pair": cells.pair, "rate": cells.rate, "side": lambda r, role: cells.side(role)(r), "state": cells.state,
-        "verdict": cells.verdict, "what": cells.what,
-    }  # fmt: skip
-    environment.globals |= {name: _written(cell) for name, cell in shared.items()}
-    tables = {"charts": charts, "evidence": evidence, "kept": of_kept, "results": of_results, "uniqueness": uniqueness}
-    environment.globals["blocks"] = tables
+    shared = ("kept", "kept_sign", "names", "pair", "rate", "state", "verdict", "what")
+    written = {name: _written(getattr(cells, name)) for name in shared}
+    environment.globals |= written | {"kept_state": _written(cells.fidelity), "moved": written["verdict"]}
+    tables = (charts, drawn, evidence, of_kept, of_results, uniqueness)
+    environment.globals["blocks"] = {module.__name__.rpartition(".")[2]: module for module in tables}
     return environment.get_template("page.html.j2")
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from divulge.core.result import counts_rows, number
 from divulge.report import formatting, order, words
-from divulge.report.blocks import cells, evidence, kept, results, uniqueness
+from divulge.report.blocks import cells, drawn, evidence, kept, results, uniqueness
 from divulge.report.blocks.table import Table
 from divulge.report.content import settings_of
 from divulge.report.documents.tables import escaped, markdown_cell, markdown_table, table_of
@@ -147,7 +147,9 @@ def _change(data: Assessment) -> str:
         return ""
     moved = [c for c in found.comparisons if c.verdict in ("rose", "fell")]
     told = f"**{found.verdict}.** {escaped(f'{found.sentence} {use.changed_line(data)}'.strip())}"
-    return section_of("Change since the previous run", told, markdown_table(results.changes(moved[:_MOST])))
+    return section_of(
+        "Change since the previous run", told, markdown_table(drawn.changes([{"c": c} for c in moved[:_MOST]]))
+    )
 
 
 def _utility(data: Assessment) -> str:

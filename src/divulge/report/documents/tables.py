@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -20,6 +21,7 @@ from divulge.report.blocks.table import (
     Piece,
     Small,
     Strong,
+    Styled,
     Table,
     Word,
 )
@@ -33,7 +35,8 @@ _LINKS = {"://": "&#58;//", "mailto:": "mailto&#58;", "www.": "www&#46;"}  # wha
 
 
 def _pieces(cell: Cell) -> tuple[Piece, ...]:
-    return cell if isinstance(cell, tuple) and not isinstance(cell, Small | Word) else (cell,)
+    one = isinstance(cell, Small | Styled | Word) or not isinstance(cell, tuple)
+    return (cell,) if one else tuple(cell)  # type: ignore[return-value,arg-type] # the pieces above are tuples, too
 
 
 # ---------------------------------------------------------------- HTML
@@ -58,7 +61,10 @@ def _html(piece: Piece) -> Markup:
         shape = Markup("{}<small{}>{}</small>")
         return shape.format("" if piece.css == "note" else " ", _attribute("class", piece.css), _html(piece.text))
     if isinstance(piece, Word):
-        return Markup('<span class="v {}">{}</span>').format(piece.shown.css, tidy(piece.text))
+        text = Markup('<span class="hidden">{}</span>' if piece.hidden else "{}").format(tidy(piece.text))
+        return Markup('<span class="v {}">{}</span>').format(piece.shown.css, text)
+    if isinstance(piece, Styled):
+        return Markup('<span class="{}">{}</span>').format(piece.css, html_cell(piece.pieces))
     text = escape("-" if piece is None else tidy(piece))
     return Markup(_SHAPES.get(type(piece), "{}")).format(text)
 
@@ -67,37 +73,41 @@ def html_table(table: Table) -> Markup:
     """Return a table in the box that scrolls it."""
     cols = table.of(HTML)
     heads = Markup().join(
-        Markup('<th scope="col"{}{}>{}</th>').format(
-            _attribute("class", "n" * c.right), _attribute("data-k", c.key), html_cell(c.head)
-        )
+        Markup('<th scope="col"{}{}>{}</th>').format(_classes(c), _attribute("data-k", c.key), html_cell(c.head))
         for c in cols
     )
-    rows = Markup("\n").join(Markup("<tr>{}</tr>").format(_html_row(cols, row)) for row in table.rows)
-    caption = Markup("<caption{}>{}</caption>").format(
-        _attribute("class", "hidden" * table.hidden), html_cell(table.caption)
+    bodies = groupby(table.rows, lambda row: html_cell(table.group(row)) if table.group else Markup())
+    whole = Markup("<table{}><caption{}>{}</caption>\n<thead><tr>{}</tr></thead>\n{}</table>").format(
+        _attribute("class", table.css),
+        _attribute("class", "hidden" * table.hidden),
+        html_cell(table.caption),
+        heads,
+        Markup("\n").join(_body(cols, head, rows) for head, rows in bodies) or Markup("<tbody></tbody>"),
     )
-    whole = Markup("<table{}>{}\n<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>").format(
-        _attribute("class", table.css), caption, heads, rows
-    )
-    if not table.scroll:
-        return whole
     label = table.label or plain(table.caption)
-    return Markup('<div class="{}" tabindex="0" role="region" aria-label="{}">{}</div>').format(
-        table.scroll, label, whole
-    )
+    box = Markup('<div class="{}" tabindex="0" role="region" aria-label="{}">{}</div>')
+    return box.format(table.scroll, label, whole) if table.scroll else whole
+
+
+def _body(cols: Sequence[Col], head: Markup, rows: Iterable[Any]) -> Markup:
+    """Return some rows, below their head where they have one."""
+    group = Markup('<tr class="group"><th scope="rowgroup">{}</th><td colspan="{}"></td></tr>\n')
+    lines = Markup("\n").join(_html_row(cols, row) for row in rows)
+    return Markup("<tbody>{}{}</tbody>").format(group.format(head, len(cols) - 1) if head else "", lines)
 
 
 def _html_row(cols: Sequence[Col], row: Any) -> Markup:
-    cells = [
-        (
-            _attribute("class", " ".join(filter(None, ["n" * c.right, c.css]))) + _attribute("data-l", c.label),
-            html_cell(c.cell(row)),
-        )
-        for c in cols
-    ]
-    (attributes, first), *others = cells
-    head = Markup('<th scope="row"{}>{}</th>').format(attributes, first)
-    return head + Markup().join(Markup("<td{}>{}</td>").format(*cell) for cell in others)
+    (first, head), *others = [(c, c.cell(row)) for c in cols]
+    cells = [Markup('<th scope="row"{}>{}</th>').format(_classes(first), html_cell(head))]
+    for c, cell in others:
+        inside, css = (cell.pieces, cell.css) if isinstance(cell, Styled) else (cell, "")
+        label = _attribute("data-l", c.label)
+        cells.append(Markup("<td{}{}>{}</td>").format(_classes(c, css), label, html_cell(inside)))
+    return Markup("<tr>{}</tr>").format(Markup().join(cells))
+
+
+def _classes(col: Col, more: str = "") -> Markup:
+    return _attribute("class", " ".join(filter(None, ["n" * col.right, col.css, more])))
 
 
 def _attribute(name: str, value: str) -> Markup:
@@ -115,6 +125,8 @@ def _plain(piece: Piece) -> str:
     if isinstance(piece, Small):
         inner = piece.text.removesuffix(")").replace(" (", "; ") if " (" in piece.text else piece.text
         return f" ({inner})"
+    if isinstance(piece, Styled):
+        return plain(piece.pieces)
     text = piece.text if isinstance(piece, Word) else piece
     return "-" if text is None or isinstance(text, Dim) else tidy(text)
 
