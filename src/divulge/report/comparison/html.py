@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import Any
-
-from markupsafe import Markup
 
 from divulge.report import formatting, words
 from divulge.report.comparison import tables
@@ -13,7 +10,7 @@ from divulge.report.comparison.charts import Point, risk_against_utility
 from divulge.report.comparison.model import Comparison
 from divulge.report.comparison.prose import RISK, SINGLE, TWO, asked_in_words, choice_in_words
 from divulge.report.comparison.rows import by_order, matrix, reasons, two_rows, utility_rows
-from divulge.report.documents.html import asset, content_policy, template
+from divulge.report.documents.page_of import page_of
 from divulge.report.model import Utility
 
 __all__ = ["page"]
@@ -31,15 +28,12 @@ _PAIRS = 400
 
 def page(data: Comparison) -> str:
     """Return the comparison as one HTML page; every label and name in it is untrusted text."""
-    script, style = asset("report.js"), asset("report.css")
     candidates = by_order(data)
     pictures = [*_front(data), *_pictures(data)]
     pairs = sorted(data.pairs, key=lambda p: (p.riskier is None, -abs(p.difference or 0)))
     context = {
         "data": data,
-        "script": Markup(script),  # our own files
-        "style": Markup(style),
-        "policy": Markup(content_policy(script, style)),
+        "version": data.divulge,
         "ranked": bool(data.verdict.order),
         "asked": asked_in_words(data.sampling),
         "candidates": candidates,
@@ -59,8 +53,7 @@ def page(data: Comparison) -> str:
         "level": f"{100 * data.settings.level:g}%",
         "limits": words.LIMITS[:7],
     }  # fmt: skip
-    text = files("divulge.report.comparison").joinpath("comparison.html.j2").read_text(encoding="utf-8")
-    return str(template().environment.from_string(text).render(context))
+    return page_of("comparison.html.j2", context, package="divulge.report.comparison")
 
 
 def _front(data: Comparison) -> list[dict[str, Any]]:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
-from divulge.core import __version__
 from divulge.measures.differing import Differing
 from divulge.measures.linked.registry import LINKED
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult, grouped, name_of, sentence_of, telling_of
-from divulge.report.documents.html import asset, content_policy, template
+from divulge.report.documents.page_of import page_of
 from divulge.report.formatting import name as shown
 from divulge.report.prose.learned import agreement_lines
 
@@ -43,19 +40,14 @@ def page(
     explained
         The columns that explain what differs.
     """
-    script, style = asset("report.js"), asset("report.css")
     context = {
         "settings": settings,
         "warnings": warnings,
         "notes": notes,
         "explained": [_explained(one, results) for one in explained],
         "sections": [_section(found) for found in grouped(results)],
-        "script": Markup(script),  # our own files
-        "style": Markup(style),
-        "policy": Markup(content_policy(script, style)),
-        "version": __version__,
     }
-    return str(template().environment.get_template("fidelity.j2").render(context))
+    return page_of("fidelity.j2", context)
 
 
 def _explained(found: Differing, results: Sequence[FidelityResult]) -> dict[str, Any]:

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
 from hashlib import sha256
-from importlib.resources import files
 from typing import Any
 
-import msgspec
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
-from divulge.core.result import counts_rows, number, percent
 from divulge.report import formatting, order, words
-from divulge.report.blocks import cells, charts, drawn, evidence, uniqueness
-from divulge.report.blocks import kept as of_kept
-from divulge.report.blocks import results as of_results
-from divulge.report.blocks.table import Cell
 from divulge.report.content import assessment_text, settings_of
 from divulge.report.documents import html_charts, html_figures, html_front, html_kept, html_matrix
-from divulge.report.documents.tables import html_cell, html_table
+from divulge.report.documents.page_of import fact, page_of
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.advice import why_mended
@@ -32,7 +20,7 @@ from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
 from divulge.report.prose.several_tables import limits_in_words
 from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
-from divulge.report.verdicts import RISK, word_of
+from divulge.report.verdicts import RISK
 
 __all__ = ["card", "page"]
 
@@ -57,9 +45,7 @@ def page(data: Assessment, worst_records: list[dict[str, Any]], *, annex: bool =
     annex
         Whether the annex is unfolded, and printed with the page.
     """
-    script = asset("report.js")
     fingerprint = sha256(assessment_text(data).encode()).hexdigest()
-    style = asset("report.css") + _margins(data, fingerprint)
     scale = html_figures.common_scale(data)
     context = (
         _whole(data)
@@ -70,27 +56,23 @@ def page(data: Assessment, worst_records: list[dict[str, Any]], *, annex: bool =
             "card": False,
             "fingerprint": fingerprint,
             "worst": worst_records,
-            "script": Markup(script),  # our own files
-            "style": Markup(style),
-            "policy": Markup(content_policy(script, style)),
         }
     )
     context["folds"] = [(name, title(context)) for name, title, when in _ANNEX if when(context)]
-    return str(template().render(context))
+    return page_of("page.html.j2", context, style=_margins(data, fingerprint))
 
 
 def card(data: Assessment) -> str:
     """Return the first page alone as one HTML page, for a notebook."""
-    style = asset("report.css")
     context = _whole(data) | _first_pages(data, html_figures.common_scale(data))
-    context |= {"card": True, "style": Markup(style), "policy": Markup(content_policy("", style))}
-    return str(template().environment.get_template("card.html.j2").render(context))
+    return page_of("card.html.j2", context | {"card": True}, still=True)
 
 
 def _whole(data: Assessment) -> dict[str, Any]:
     """Return what every part of the page uses."""
     return {
         "data": data,
+        "version": data.divulge,
         "external": data.edition == "external",
         "holdout": order.has_holdout(data),
         "not_tested": data.not_tested,
@@ -198,79 +180,6 @@ _ANNEX: tuple[tuple[str, Callable[[dict[str, Any]], str], Callable[[dict[str, An
 """The sections of the annex in the order of the page: template, title, condition for showing it."""
 
 
-def asset(name: str) -> str:
-    return files("divulge.report.documents").joinpath(name).read_text(encoding="utf-8")
-
-
-def content_policy(script: str, style: str) -> str:
-    """Return a content security policy that allows this script and this style and forbids every request."""
-
-    def allowed(text: str) -> str:
-        return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-    return (
-        f"default-src 'none'; script-src {allowed(script)}; style-src {allowed(style)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-@cache
-def template() -> Any:
-    # every printed value goes through `_shown` before it is escaped
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-        loader=PackageLoader("divulge.report.documents", "templates"),
-    )
-    helpers: dict[str, Callable[..., Any]] = {
-        "brief": formatting.brief,
-        "capitalized": formatting.capitalized,
-        "compact": formatting.compact,
-        "counted": formatting.counted,
-        "css": lambda verdict: word_of(verdict).css,
-        "distance": formatting.distance,
-        "further": formatting.further,
-        "in_question": order.in_question,
-        "interval": formatting.interval,
-        "limit": formatting.limit,
-        "measured": formatting.measured,
-        "name": formatting.name,
-        "of": _fact,
-        "number": number,
-        "several": formatting.several,
-        "of_rows": counts_rows,
-        "p_text": formatting.p_text,
-        "percent": percent,
-        "prose": formatting.prose,
-        "rated": formatting.rated,
-        "share": formatting.share,
-        "standing_out": formatting.standing_out,
-        "table": html_table,
-        "telling_notes": formatting.telling_notes,
-        "two": cells.two,
-    }
-    environment.filters.update(helpers)
-    shared = ("kept", "kept_sign", "names", "pair", "rate", "state", "verdict", "what")
-    written = {name: _written(getattr(cells, name)) for name in shared}
-    environment.globals |= written | {"kept_state": _written(cells.fidelity), "moved": written["verdict"]}
-    tables = (charts, drawn, evidence, of_kept, of_results, uniqueness)
-    environment.globals["blocks"] = {module.__name__.rpartition(".")[2]: module for module in tables}
-    return environment.get_template("page.html.j2")
-
-
-def _written(cell: Callable[..., Cell]) -> Callable[..., Markup]:
-    return lambda *of: html_cell(cell(*of))
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return formatting.tidy(value)
-    return value
-
-
 def _margins(data: Assessment, fingerprint: str) -> str:
     """Return the rules for the margins of printed pages: title, edition, hash, number of the page.
 
@@ -328,14 +237,9 @@ def _data_card(data: Assessment) -> list[tuple[str, list[str]]]:
     ]
     return [
         (word, ["-" if fact is None else shown(fact) for fact in facts])
-        for word, facts, shown in ((w, [_fact(t, field) for t in tables], s) for w, field, s in lines)
+        for word, facts, shown in ((w, [fact(t, field) for t in tables], s) for w, field, s in lines)
         if any(fact is not None for fact in facts)
     ]
-
-
-def _fact(part: msgspec.Struct | None, field: str) -> Any:
-    """Return one field of a part of the report, None where there is no such part."""
-    return None if part is None else getattr(part, field)
 
 
 def _membership(data: Assessment) -> dict[str, Any]:

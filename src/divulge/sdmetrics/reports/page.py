@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 from math import isfinite
 from typing import Any
 
 from markupsafe import Markup
 
-from divulge.core import __version__
-from divulge.report.documents.html import asset, content_policy, template
+from divulge.report.documents.page_of import page_of
 from divulge.report.policy_model import Condition
 from divulge.sdmetrics.plot_drawing import HATCH, STYLE, draw
 from divulge.sdmetrics.plot_elements import score_text
@@ -44,15 +42,10 @@ def page(content: Content, rules: Sequence[Condition] = ()) -> str:
     rules
         Rules on the scores and what was found about them.
     """
-    script, style = asset("report.js"), asset("report.css") + STYLE + _OWN_STYLE
     context = {
         "content": content,
         "of": tables,
-        "script": Markup(script),  # our own files
-        "style": Markup(style),
-        "policy": Markup(content_policy(script, style)),
         "hatch": Markup(HATCH),
-        "version": __version__,
         "rules": rules,
         "score": score_text,
         "properties": [_property(content, shown) for shown in content.properties],
@@ -61,8 +54,7 @@ def page(content: Content, rules: Sequence[Condition] = ()) -> str:
         "tables": _tables(content),
         "tables_left_out": max(0, len(content.tables) - _MOST_TABLES),
     }
-    text = files("divulge.sdmetrics.reports").joinpath("page.html.j2").read_text(encoding="utf-8")
-    return str(template().environment.from_string(text).render(context))
+    return page_of("page.html.j2", context, package="divulge.sdmetrics.reports", style=STYLE + _OWN_STYLE)
 
 
 def _property(content: Content, shown: Shown) -> dict[str, Any]:
