@@ -39,7 +39,7 @@ def _pieces(cell: Cell) -> tuple[Piece, ...]:
     return (cell,) if one else tuple(cell)  # type: ignore[return-value,arg-type] # the pieces above are tuples, too
 
 
-# ---------------------------------------------------------------- HTML
+# ---------------------------------------------------------------- HTML: what is text is escaped where it is put in
 
 _SHAPES: dict[type, str] = {
     Name: "<bdi>{}</bdi>",
@@ -51,67 +51,62 @@ _SHAPES: dict[type, str] = {
 
 def html_cell(cell: Cell) -> Markup:
     """Return the content of a cell."""
-    return Markup().join(map(_html, _pieces(cell)))
+    return Markup("".join(map(_html, _pieces(cell))))
 
 
-def _html(piece: Piece) -> Markup:
+def _html(piece: Piece) -> str:
     if isinstance(piece, Markup):
         return piece
     if isinstance(piece, Small):
-        shape = Markup("{}<small{}>{}</small>")
-        return shape.format("" if piece.css == "note" else " ", _attribute("class", piece.css), _html(piece.text))
+        space = "" if piece.css == "note" else " "
+        return f"{space}<small{_attribute('class', piece.css)}>{_html(piece.text)}</small>"
     if isinstance(piece, Word):
-        text = Markup('<span class="hidden">{}</span>' if piece.hidden else "{}").format(tidy(piece.text))
-        return Markup('<span class="v {}">{}</span>').format(piece.shown.css, text)
+        text = _html(piece.text)
+        text = f'<span class="hidden">{text}</span>' if piece.hidden else text
+        return f'<span class="v {piece.shown.css}">{text}</span>'
     if isinstance(piece, Styled):
-        return Markup('<span class="{}">{}</span>').format(piece.css, html_cell(piece.pieces))
-    text = escape("-" if piece is None else tidy(piece))
-    return Markup(_SHAPES.get(type(piece), "{}")).format(text)
+        return f"<span{_attribute('class', piece.css)}>{html_cell(piece.pieces)}</span>"
+    return _SHAPES.get(type(piece), "{}").format(escape("-" if piece is None else tidy(piece)))
 
 
 def html_table(table: Table) -> Markup:
     """Return a table in the box that scrolls it."""
     cols = table.of(HTML)
-    heads = Markup().join(
-        Markup('<th scope="col"{}{}>{}</th>').format(_classes(c), _attribute("data-k", c.key), html_cell(c.head))
-        for c in cols
-    )
-    bodies = groupby(table.rows, lambda row: html_cell(table.group(row)) if table.group else Markup())
-    whole = Markup("<table{}><caption{}>{}</caption>\n<thead><tr>{}</tr></thead>\n{}</table>").format(
-        _attribute("class", table.css),
-        _attribute("class", "hidden" * table.hidden),
-        html_cell(table.caption),
-        heads,
-        Markup("\n").join(_body(cols, head, rows) for head, rows in bodies) or Markup("<tbody></tbody>"),
-    )
-    label = table.label or plain(table.caption)
-    box = Markup('<div class="{}" tabindex="0" role="region" aria-label="{}">{}</div>')
-    return box.format(table.scroll, label, whole) if table.scroll else whole
+    heads = (f'<th scope="col"{_classes(c)}{_attribute("data-k", c.key)}>{html_cell(c.head)}</th>' for c in cols)
+    bodies = groupby(table.rows, lambda row: html_cell(table.group(row)) if table.group else "")
+    caption = f"<caption{_attribute('class', 'hidden' * table.hidden)}>{html_cell(table.caption)}</caption>"
+    body = "\n".join(_body(cols, head, rows) for head, rows in bodies) or "<tbody></tbody>"
+    head = f"{caption}\n<thead><tr>{''.join(heads)}</tr></thead>"
+    whole = f"<table{_attribute('class', table.css)}>{head}\n{body}</table>"
+    if not table.scroll:
+        return Markup(whole)
+    label = _attribute("aria-label", table.label or plain(table.caption))
+    return Markup(f'<div class="{table.scroll}" tabindex="0" role="region"{label}>{whole}</div>')
 
 
-def _body(cols: Sequence[Col], head: Markup, rows: Iterable[Any]) -> Markup:
+def _body(cols: Sequence[Col], head: str, rows: Iterable[Any]) -> str:
     """Return some rows, below their head where they have one."""
-    group = Markup('<tr class="group"><th scope="rowgroup">{}</th><td colspan="{}"></td></tr>\n')
-    lines = Markup("\n").join(_html_row(cols, row) for row in rows)
-    return Markup("<tbody>{}{}</tbody>").format(group.format(head, len(cols) - 1) if head else "", lines)
+    rest = f'<td colspan="{len(cols) - 1}"></td>'
+    group = f'<tr class="group"><th scope="rowgroup">{head}</th>{rest}</tr>\n' if head else ""
+    lines = "\n".join(_html_row(cols, row) for row in rows)
+    return f"<tbody>{group}{lines}</tbody>"
 
 
-def _html_row(cols: Sequence[Col], row: Any) -> Markup:
+def _html_row(cols: Sequence[Col], row: Any) -> str:
     (first, head), *others = [(c, c.cell(row)) for c in cols]
-    cells = [Markup('<th scope="row"{}>{}</th>').format(_classes(first), html_cell(head))]
+    cells = [f'<th scope="row"{_classes(first)}>{html_cell(head)}</th>']
     for c, cell in others:
         inside, css = (cell.pieces, cell.css) if isinstance(cell, Styled) else (cell, "")
-        label = _attribute("data-l", c.label)
-        cells.append(Markup("<td{}{}>{}</td>").format(_classes(c, css), label, html_cell(inside)))
-    return Markup("<tr>{}</tr>").format(Markup().join(cells))
+        cells.append(f"<td{_classes(c, css)}{_attribute('data-l', c.label)}>{html_cell(inside)}</td>")
+    return f"<tr>{''.join(cells)}</tr>"
 
 
-def _classes(col: Col, more: str = "") -> Markup:
+def _classes(col: Col, more: str = "") -> str:
     return _attribute("class", " ".join(filter(None, ["n" * col.right, col.css, more])))
 
 
-def _attribute(name: str, value: str) -> Markup:
-    return Markup(' {}="{}"').format(Markup(name), value) if value else Markup()
+def _attribute(name: str, value: str) -> str:
+    return f' {name}="{escape(tidy(value))}"' if value else ""
 
 
 def plain(cell: Cell) -> str:
