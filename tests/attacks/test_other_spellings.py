@@ -61,6 +61,14 @@ LEAKS = {
     "another character": (numbers, changed),
     "a character more or less": (numbers, lambda t: t[:3] + t[4:]),
     "digest": (names, lambda t: hashlib.sha1(t.encode()).hexdigest()),
+    "first characters": (
+        lambda rng, n: [f"{k}@mail.test" for k in numbers(rng, n)],
+        lambda t: t[:10] + "@post.example",
+    ),
+    "last characters": (
+        lambda rng, n: [f"0{k}" for k in numbers(rng, n)],
+        lambda t: f"+49 ({t[1:4]}) {t[4:7]}-{t[7:]}",
+    ),
 }
 
 
@@ -202,7 +210,11 @@ TEXTS = st.lists(
 @given(TEXTS, TEXTS)
 def test_forms_are_those_of_plain_python(people, synthetic):
     hits = SyntheticSpellings(pl.Series(synthetic)).hits(pl.Series(people))
-    assert hits.keys() == PLAIN.keys()
+    assert hits.keys() == PLAIN.keys() | {"first characters", "last characters"}
+    for form, end in (("first characters", slice(8)), ("last characters", slice(-8, None))):
+        mine, theirs = ([(squeezed(t) or "")[end] for t in texts] for texts in (people, synthetic))
+        alone = {e for e in mine if len({fold(t) for t, other in zip(people, mine, strict=True) if other == e}) == 1}
+        assert hits[form].tolist() == [len(e) == 8 and e in alone and e in theirs for e in mine], form
     for form, equal in PLAIN.items():
         expected = [any(equal(a, b) for b in synthetic) for a in people]
         assert hits[form].tolist() == expected, form
@@ -221,7 +233,7 @@ def test_order_and_threads_change_nothing(monkeypatch):
     order = np.random.default_rng(0).permutation(N)
     after = divulge.copies(real[order].select(reversed(real.columns)), synthetic[order], holdout=holdout[order].to_pandas(),
                            variants=["one column"])  # fmt: skip
-    assert len(before) == 6
+    assert len(before) == 8
     for one, other in zip(before, after, strict=True):
         assert {**one.to_dict(), "seconds": 0} == {**other.to_dict(), "seconds": 0}
         np.testing.assert_array_equal(one.individual.real[order], other.individual.real)

@@ -12,12 +12,22 @@ from numpy.typing import NDArray
 
 from divulge.tables.texts import words
 
-__all__ = ["DIGEST_LENGTHS", "CharacterHashes", "bags_of_words", "character_hashes", "digests", "without_marks"]
+__all__ = [
+    "DIGEST_LENGTHS",
+    "END",
+    "CharacterHashes",
+    "bags_of_words",
+    "character_hashes",
+    "digests",
+    "ends_of",
+    "without_marks",
+]
 
 Hashes = NDArray[np.uint64]
 
 SHORTEST = 4  # characters; shorter texts are all alike but for one
 LONGEST = 64  # characters; longer ones are no identifiers
+END = 8  # letters and digits by which a text begins or ends
 _BLOCK = 20_000  # texts whose characters are in memory at once
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
 _DIGESTS = {32: hashlib.md5, 40: hashlib.sha1, 64: hashlib.sha256, 128: hashlib.sha512}
@@ -59,6 +69,19 @@ def bags_of_words(plain: pl.Series) -> Hashes:
     hashes, start = words(plain)
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashes, dtype=np.uint64)])
     return np.asarray(sums[start[1:]] - sums[start[:-1]], dtype=np.uint64)
+
+
+def ends_of(plain: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return the first and the last eight letters and digits of texts of `without_marks`; null for unsuitable lengths.
+
+    Examples
+    --------
+    >>> [end.to_list() for end in ends_of(pl.Series(["a 1234567", "0049 171 5550100", "lee ann"]))]
+    [['a1234567', '00491715', None], ['a1234567', '15550100', None]]
+    """
+    whole = plain.str.replace_all(" ", "", literal=True)
+    whole = whole.set(~whole.str.len_chars().is_between(END, LONGEST), None)
+    return whole.str.slice(0, END), whole.str.slice(-END)
 
 
 def digests(text: str, lengths: tuple[int, ...] = DIGEST_LENGTHS) -> set[str]:

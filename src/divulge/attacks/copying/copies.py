@@ -80,7 +80,8 @@ _COPIES_WORDS = Words(
         "one column, shared words: p = share whose text has 8 words in a row that nobody else has, and that\n"
         "stand in a synthetic text\n"
         "one column, FORM: the same in another spelling alone: without marks (accents, capitals,\n"
-        "punctuation); words in any order; another character; a character more or less; digest\n"
+        "punctuation); words in any order; another character; a character more or less; digest; first or\n"
+        "last characters: the first or last 8 letters and digits, which nobody else has\n"
         "one column, nearly equal: the mean of min(1, o / 200 d), d the distance to the nearest\n"
         "synthetic value and o that to the nearest other person's\n"
         "last K digits: p = share whose last K digits nobody else has, and another synthetic number has\n"
@@ -196,18 +197,19 @@ def copies(
     "all but one": a synthetic row equals the record in every column or in all but one. A match counts the more the
     less the other people would give one by chance.
 
-    "one column": the person's value in one column (in `keys`) is in the synthetic table. Texts, identifiers, the unit
-    (each counts once) and every column in which at least 90 % of people have a value of their own are compared, ignored
-    or not; texts after Unicode NFKC, without regard to capitals and blanks. "one column, without marks" and four more:
-    texts and identifiers in other spellings (without accents, capitals and punctuation; with words in any order; but
-    for one other character; but for one character more or less; as a hexadecimal digest), each without the hits of the
-    forms before it. "one column, nearly equal": numbers and moments, also those that a fifth of the people have to
-    themselves; the nearer a synthetic value is, measured by the nearest other person's, the more it counts. Row numbers
-    get no verdict. Columns that the holdout lacks have a rate only. "one column, shared
-    words": the person's text shares eight words in a row, which nobody else has, with a synthetic text. "one column,
-    own ...": `named_in_texts`, form by form; a run makes that attack in its place. "another column": the value stands
-    in a synthetic column that the real table lacks, as where a name was renamed or split over two columns; with the
-    same forms.
+    "one column": the person's value in one column (in `keys`) is in the synthetic table. Texts, identifiers, the
+    unit (each counts once) and every column in which at least 90 % of people have a value of their own are
+    compared, ignored or not; texts after Unicode NFKC, without regard to capitals and blanks. "one column, without
+    marks" and six more: texts and identifiers in other spellings (without accents, capitals and punctuation; with
+    words in any order; but for one other character; but for one character more or less; as a hexadecimal digest; by
+    the first or last eight letters and digits, where nobody else has them), each without the hits of the forms
+    before it. "one column, nearly equal": numbers and moments, also those that a fifth of the people have to
+    themselves; the nearer a synthetic value is, measured by the nearest other person's, the more it counts. Row
+    numbers get no verdict. Columns that the holdout lacks have a rate only. "one column, shared words": the
+    person's text shares eight words in a row, which nobody else has, with a synthetic text. "one column, own ...":
+    `named_in_texts`, form by form; a run makes that attack in its place. "another column": the value stands in a
+    synthetic column that the real table lacks, as where a name was renamed or split over two columns; with the same
+    forms.
 
     "last digits": another synthetic number has the last 3 to 6 digits of a number, which one person alone has; for each
     column, at most ten, and number of digits that a fifth of the people have to themselves, and for the last three

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.core.schema import FEW_PEOPLE
 from divulge.tables.pooled_columns import PooledColumn
-from divulge.tables.spellings import DIGEST_LENGTHS, bags_of_words, character_hashes, digests, without_marks
+from divulge.tables.spellings import (
+    DIGEST_LENGTHS,
+    END,
+    bags_of_words,
+    character_hashes,
+    digests,
+    ends_of,
+    without_marks,
+)
 
 __all__ = [
     "FORMS",
@@ -28,12 +36,18 @@ Bools = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
 
 _CHARACTERS = "texts of 4 to 64 characters compared without accents, capitals, punctuation and blanks"
+_PARTS = (
+    f"texts compared by their {{}} {END} letters and digits, without accents and capitals, "
+    "where no other person has them"
+)
 FORMS = {
     "without marks": "compared without accents, capitals and punctuation (Unicode NFKD)",
     "words in any order": "compared without accents, capitals and punctuation, words in any order",
     "another character": f"{_CHARACTERS}, but for one other character",
     "a character more or less": f"{_CHARACTERS}, but for one character more or less",
     "digest": "a hexadecimal digest (MD or SHA) of a person's value stands there",
+    "first characters": _PARTS.format("first"),
+    "last characters": _PARTS.format("last"),
 }
 """Forms of a text in which two spellings are equal, and the note of each."""
 FORM_WORDS = {
@@ -42,8 +56,11 @@ FORM_WORDS = {
     "another character": "but for one other character",
     "a character more or less": "but for one character more or less",
     "digest": "as a digest",
+    "first characters": f"by its first {END} letters and digits",
+    "last characters": f"by its last {END} letters and digits",
 }
 """What each form is, in words that precede "the value of"."""
+_END_FORMS = ("first characters", "last characters")
 WRITTEN_OTHERWISE = (
     "values of members and of strangers are written otherwise (their lengths, or their first or last characters), so "
     "that a spelling alone tells them apart: no verdict is given"
@@ -89,6 +106,7 @@ class SyntheticSpellings:
         self._bags = _HashSet(bags_of_words(self._plain))
         found = character_hashes(self._plain)
         self._whole, self._masked, self._deleted = (_HashSet(hashes) for hashes in found)
+        self._ends = [end.drop_nulls().unique() for end in ends_of(self._plain)]
         self._digests = set(texts.filter(_is_digest(texts)).str.strip_chars().str.to_lowercase().unique().to_list())
         self._lengths = tuple(n for n in DIGEST_LENGTHS if n in {len(d) for d in self._digests})
 
@@ -100,7 +118,12 @@ class SyntheticSpellings:
             "words in any order": self._bags.has_any(bags_of_words(plain)[:, None]),
         }
         found |= dict(zip(("another character", "a character more or less"), self._near(plain), strict=True))
-        return found | {"digest": self._digested(texts)}
+        found["digest"] = self._digested(texts)
+        people = (end.drop_nulls() for end in ends_of(plain.unique()))
+        for form, own, known, released in zip(_END_FORMS, ends_of(plain), people, self._ends, strict=True):
+            there = known.filter(known.is_unique()).to_frame().join(released.to_frame(), on=known.name, how="semi")
+            found[form] = own.is_in(there.to_series().to_list()).fill_null(False).to_numpy().astype(np.bool_)
+        return found
 
     def _near(self, plain: pl.Series) -> tuple[Bools, Bools]:
         other, moved = np.zeros((2, len(plain)), dtype=np.bool_)
