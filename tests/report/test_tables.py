@@ -151,11 +151,17 @@ def test_a_narrow_terminal_leaves_columns_out_and_cuts_none():
     assert tables.markdown_table(replace(table, rows=[])) == ""
 
 
-TEMPLATES = Path(divulge.__file__).parent
+SOURCE = Path(divulge.__file__).parent
 BY_HAND = {"front.j2": 1, "utility.j2": 1, "comparison.html.j2": 1}
 """Tables that a template writes itself: places to sign, and those of use."""
 
 
 def test_templates_write_no_tables():
-    found = {p.name: p.read_text(encoding="utf-8").count("<table") for p in TEMPLATES.rglob("*.j2")}
+    found = {p.name: p.read_text(encoding="utf-8").count("<table") for p in SOURCE.rglob("*.j2")}
     assert {name: n for name, n in found.items() if n} == BY_HAND
+
+
+def test_a_terminal_table_is_made_in_one_place():
+    """That of use in a comparison goes with the section of use."""
+    found = {p.name for p in SOURCE.rglob("*.py") if "from rich.table import" in p.read_text(encoding="utf-8")}
+    assert found == {"tables.py", "text.py"}
