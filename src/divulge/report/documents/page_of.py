@@ -14,8 +14,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from divulge.core import __version__
-from divulge.core.result import counts_rows, number, percent
-from divulge.report import formatting, order
+from divulge.core.result import number
+from divulge.report import formatting
 from divulge.report.blocks import cells, charts, drawn, evidence, uniqueness
 from divulge.report.blocks import kept as of_kept
 from divulge.report.blocks import results as of_results
@@ -86,28 +86,14 @@ def _environment() -> Any:
     helpers: dict[str, Callable[..., Any]] = {
         "brief": formatting.brief,
         "capitalized": formatting.capitalized,
-        "compact": formatting.compact,
-        "counted": formatting.counted,
         "css": lambda verdict: word_of(verdict).css,
-        "distance": formatting.distance,
-        "further": formatting.further,
-        "in_question": order.in_question,
-        "interval": formatting.interval,
-        "limit": formatting.limit,
-        "measured": formatting.measured,
         "name": formatting.name,
         "of": fact,
         "number": number,
         "several": formatting.several,
-        "of_rows": counts_rows,
-        "p_text": formatting.p_text,
-        "percent": percent,
         "prose": formatting.prose,
-        "rated": formatting.rated,
-        "share": formatting.share,
         "standing_out": formatting.standing_out,
         "table": html_table,
-        "telling_notes": formatting.telling_notes,
         "two": cells.two,
     }
     environment.filters.update(helpers)
