@@ -33,7 +33,7 @@ ALONE = 0.4
 LEVELS = (2, 5, 9, 16, 42)
 HELD = {"byte of table": 1.0, "byte of text": 1.0, "byte of scores": 1.0}
 """Bytes that a run holds for certain, of each part."""
-LEAST = ("--no-models", "--no-membership", "--no-fidelity", "--no-utility")
+LEAST = ("--no-models", "--no-membership", "--no-fidelity")
 
 
 class Recipe(NamedTuple):
@@ -195,7 +195,7 @@ def work(recipe: Recipe, files: list[Path]) -> Any:
     if recipe.command == "fidelity":
         sizes = sizes_of(given_tables, ())
         return work_of_fidelity(sizes, Reading(), models=given["models"])
-    names = ("search", "models", "membership", "utility", "fidelity", "fidelity_models", "people")
+    names = ("search", "models", "membership", "fidelity", "fidelity_models", "people")
     options = RunOptions(**{name: given[name] for name in names})
     if not files:
         from divulge.demo import tables as of_demo

@@ -202,7 +202,7 @@ def compared(engine: str, paths: list[str], targets: list[str], n_people: int) -
 
     report = divulge.compare(
         paths[0], {"synthetic": paths[1], SECOND: paths[3]}, holdout=paths[2], keys=KEYS, targets=targets,
-        engine=engine, people=n_people, spill=spill, utility=False, progress=heard,
+        engine=engine, people=n_people, spill=spill, progress=heard,
     )  # fmt: skip
     ranked = [a.attack for a in report.comparison.attacks]
     told = {"order": report.order, "ranked": ranked, "failed": len(report.failed)}

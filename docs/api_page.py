@@ -8,6 +8,7 @@ import ast
 import inspect
 import re
 import textwrap
+import typing
 
 __all__ = ["described", "error_tree"]
 
@@ -124,11 +125,18 @@ def _members(name, cls, level):
 
 
 def _field_texts(cls):
-    """Return annotated fields and the string below each, in the order of the source."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0].body
+    """Return annotated fields and the string below each, or its description in the schema; inherited ones first."""
     found = {}
+    for base in cls.__mro__[1:]:
+        if _is_record(base) and base.__module__.startswith("divulge."):
+            found = _field_texts(base) | found
+    hints = typing.get_type_hints(cls, include_extras=True)
+    told = {n: m.description for n, t in hints.items() for m in getattr(t, "__metadata__", ()) if m.description}
+    tree = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0].body
     for node, following in zip(tree, [*tree[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and not node.target.id.startswith("_"):
-            told = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
-            found[node.target.id] = " ".join(str(following.value.value).split()) if told else ""
+            below = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+            found[node.target.id] = (
+                " ".join(str(following.value.value).split()) if below else told.get(node.target.id, "")
+            )
     return found

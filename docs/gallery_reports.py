@@ -70,7 +70,6 @@ def make(name, folder="."):
     real, synthetic, holdout = tables(name)
     report = divulge.assess(
         real, synthetic, holdout=holdout, keys=["age", "school", "region"], targets=["income", "health"], models=False,
-        utility=True,
     )  # fmt: skip
     report.to_html(Path(folder) / f"{name}.html")
     return report

@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import house  # noqa: E402 # it stands in benchmarks
 
 CROWDED = {
-    "tables": 51, "measures": 43, "sdmetrics": 42, "auditing": 33, "sdmetrics/reports": 31, "stats": 27, "case": 22,
+    "tables": 51, "measures": 42, "sdmetrics": 42, "auditing": 33, "sdmetrics/reports": 31, "stats": 27, "case": 22,
     "cli": 22, "report/prose": 21,
 }  # fmt: skip
 """Folders with more files than `house.MOST_FILES`, and how many they may have."""
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow  # every file is parsed twice
 
 
 def test_imports_are_no_longer_chain():
-    assert len(house.longest_chain()) <= 34
+    assert len(house.longest_chain()) <= 31
 
 
 def test_folders_have_few_files():
@@ -28,7 +28,7 @@ def test_folders_have_few_files():
 
 
 def test_class_names_are_not_given_twice():
-    assert len(house.repeated_classes()) <= 60
+    assert len(house.repeated_classes()) <= 55
 
 
 def test_attacks_and_measures_are_named_in_their_families():
@@ -40,7 +40,7 @@ def test_signatures_are_made_in_one_file():
 
 
 def test_the_formatter_is_seldom_overruled():
-    assert sum(file.text.count("# fmt: skip") for file in house.files()) <= 380
+    assert sum(file.text.count("# fmt: skip") for file in house.files()) <= 376
 
 
 @pytest.mark.parametrize(("call", "most"), [("divulge.cap", 140), ("KSComplement", 60)])

@@ -17,6 +17,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 from unittest.mock import patch
 
 import amount
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
@@ -34,6 +35,7 @@ from divulge.attacks.membership import classifier_score
 from divulge.attacks.membership.scores import TESTED
 from divulge.case.case import build_case
 from divulge.core.errors import DivulgeError
+from divulge.core.records import ResultRecord
 from divulge.core.schema import Column, Schema
 
 KEYS, TARGET, ORDERED_TARGET = ("income", "job", "rooms"), "illness", "income"
@@ -321,6 +323,17 @@ def test_the_kind_of_frame_changes_nothing(given_tables):
 def test_the_same_seed_gives_the_same_digits(given_tables):
     tables, options = given_tables
     assert differing(results_of(tables, seed=5, **options), results_of(tables, seed=5, **options)) == []
+
+
+@few
+@given(drawn)
+def test_what_a_run_writes_is_read_as_the_same(given_tables):
+    tables, options = given_tables
+    for label, r in results_of(tables, **options).items():
+        if not isinstance(r, str):
+            written = r.record()
+            read = msgspec.convert(msgspec.to_builtins(written), ResultRecord)
+            assert msgspec.json.encode(read) == msgspec.json.encode(written), label
 
 
 @pytest.mark.slow

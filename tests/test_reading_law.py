@@ -170,7 +170,7 @@ def kinds(tables, column):
 
 def whole_run(tables, column, **settings):
     report = divulge.assess(
-        tables[0], tables[1], holdout=tables[2], keys=["group"], targets=[column], models=False, utility=False,
+        tables[0], tables[1], holdout=tables[2], keys=["group"], targets=[column], models=False,
         search="off", **settings,
     )  # fmt: skip
     return numbers(tuple(report.results)), report.to_dict()["verdict"]
@@ -266,7 +266,7 @@ def test_what_is_not_read_is_told_and_holds_none_found_back(form):
         pl.DataFrame({"sex": rng.choice(["f", "m"], n), "x": [write(int(v)) for v in rng.permutation(20_000)[:n]]})
         for n in (400, 400, 400)
     ]
-    report = divulge.assess(*tables[:2], holdout=tables[2], models=False, utility=False, fidelity=False, search="off")
+    report = divulge.assess(*tables[:2], holdout=tables[2], models=False, fidelity=False, search="off")
     told = report.to_dict()
     assert [n["column"] for n in told["verdict"]["not_compared"]] == ["x"]
     assert told["verdict"]["verdict"] != "none found"

@@ -42,7 +42,7 @@ def test_nothing_is_published_untested_or_without_a_tag():
 
 
 def test_the_workflow_reads_the_version():
-    text = (ROOT / "src/divulge/core/_version.py").read_text()
+    text = (ROOT / "src/divulge/core/__init__.py").read_text()
     pattern = re.search(r"sed -n 's/(.*)/\\1/p'", runs("test"))[1].replace(r"\(", "(").replace(r"\)", ")")
     assert re.findall(pattern, text, re.M) == [re.search(r'__version__ = "(.*)"', text)[1]]
     assert '"__version__ = \\"${GITHUB_REF_NAME#v}\\""' in runs("build")

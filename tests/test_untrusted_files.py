@@ -209,7 +209,7 @@ def files(tmp_path_factory):
     return folder
 
 
-QUICK = ["--keys", "a", "--targets", "b", "--no-models", "--no-utility"]
+QUICK = ["--keys", "a", "--targets", "b", "--no-models"]
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def commands_that_write(files, out):
         "assess": assessed(files, out),
         "split to parquet": ["split", tables[0], "--format", "parquet", "--out", out],
         "junit": assessed(files, files / "other", "--junit", out / "junit.xml"),
-        "compare": ["compare", *tables, files / "holdout.csv", *QUICK[:4], "--quiet", "--no-utility", "--out", out],
+        "compare": ["compare", *tables, files / "holdout.csv", *QUICK[:4], "--quiet", "--out", out],
         "render": ["render", assessment, "--out", out],
         "gate": ["gate", assessment, "--fail-on", "excess", "--quiet", "--junit", out / "junit.xml"],
     }

@@ -105,7 +105,7 @@ def test_each_leak_is_found_and_only_by_it(leak):
 def test_a_run_finds_it_and_says_what_it_can_see():
     real, synthetic, holdout = tables("both", 1.0)
     report = divulge.assess(
-        real, synthetic, holdout=holdout, models=False, search="off", membership=False, fidelity=False, utility=False,
+        real, synthetic, holdout=holdout, models=False, search="off", membership=False, fidelity=False,
     )  # fmt: skip
     assert report.verdict == "excess found"
     assert "under other labels, the people nearest to the synthetic table are" in report.data["verdict"]["sentence"]

@@ -130,7 +130,7 @@ def test_whole_numbers_are_compared_by_their_digits():
 def test_a_run_names_the_form():
     real, synthetic, holdout = tables("digest", 0.3)
     report = divulge.assess(
-        real, synthetic, holdout=holdout, models=False, search="off", membership=False, fidelity=False, utility=False,
+        real, synthetic, holdout=holdout, models=False, search="off", membership=False, fidelity=False,
     )  # fmt: skip
     assert report.verdict == "excess found"
     assert "one column, digest" in report.data["verdict"]["sentence"]

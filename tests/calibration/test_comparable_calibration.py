@@ -211,7 +211,7 @@ def test_a_clean_table_whose_holdout_holds_training_rows_is_no_finding(world, ru
         both = round(share * m)
         holdout = pl.concat([real[:both], strangers[both:]])
         report = divulge.assess(
-            real, synthetic, holdout=holdout, models=False, utility=False, fidelity=False, search="off", jobs=1, seed=i
+            real, synthetic, holdout=holdout, models=False, fidelity=False, search="off", jobs=1, seed=i
         )
         found += report.verdict in ("excess found", "deficit found")
         if share == 1.0 and n == 300:

@@ -327,6 +327,34 @@ def test_rare_pairs_are_found_and_chance_is_not(runs, errors):
 
 
 @runs(20, 200)
+@pytest.mark.parametrize("length", [8, 3])
+def test_whole_histories_are_found_and_chance_is_not(length, runs, errors):
+    """All rows of 5% of 300 people under one synthetic person are found, though each row is common; chance is not."""
+    wrong, found = 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 18])
+        real, synthetic, holdout = (
+            pl.DataFrame(
+                {
+                    "person": np.repeat(np.arange(300), length) + 1000 * k,
+                    "event": rng.integers(0, 40, 300 * length).astype(str),
+                    "day": rng.integers(0, 7, 300 * length).astype(str),
+                }
+            )
+            for k in range(3)
+        )
+        copied = real[: 15 * length].with_columns(person=synthetic["person"][: 15 * length])
+        for released, planted in ((synthetic, False), (pl.concat([copied, synthetic[15 * length :]]), True)):
+            results = divulge.copies(
+                real, released, holdout=holdout, seed=i, unit="person", variants=["exact", "histories"]
+            )
+            seen = any(r.verdict in ("excess found", "deficit found") for r in results)
+            wrong, found = wrong + (seen and not planted), found + (seen and planted)
+    assert wrong / runs <= most(0.05, runs, errors)
+    assert found / runs >= 0.95 - errors * math.sqrt(0.0475 / runs)
+
+
+@runs(20, 200)
 @pytest.mark.parametrize(("columns", "least"), [(1, 0.6), (3, 0.95)])
 def test_last_digits_are_found_and_chance_is_not(columns, least, runs, errors):
     """The last four digits of 5% of 400 people, in cents: .73 in one column by the lab, nearly always in three."""

@@ -41,7 +41,7 @@ def three(seed=0):
 
 def run(real, synthetic, holdout, **settings):
     return divulge.assess(
-        real, synthetic, holdout=holdout, models=False, utility=False, fidelity=False, membership=False, search="off",
+        real, synthetic, holdout=holdout, models=False, fidelity=False, membership=False, search="off",
         **settings,
     )  # fmt: skip
 
@@ -215,7 +215,7 @@ def test_an_index_of_several_synthetic_tables_counts_the_rows_of_each():
     numbered = [t.with_row_index("row").with_columns(pl.col("row").cast(pl.Float64)) for t in (synthetic, real[:50])]
     report = divulge.assess(
         real.drop("name"), [numbered[0], numbered[1].drop("name")], holdout=holdout.drop("name"), models=False,
-        utility=False, fidelity=False, membership=False, search="off",
+        fidelity=False, membership=False, search="off",
     )  # fmt: skip
     assert {"column": "row", "why": "row numbers"} in report.to_dict()["verdict"]["not_compared"]
 

@@ -60,7 +60,6 @@ def test_tests_time_and_reach_are_told_before_the_attacks(run):
         "--holdout",
         "holdout.csv",
         "--no-membership",
-        "--no-utility",
         "--no-models",
     )
     lines = run("assess", "real.csv", "syn.csv", *args)[2].splitlines()
@@ -68,7 +67,7 @@ def test_tests_time_and_reach_are_told_before_the_attacks(run):
     assert lines[told].startswith("divulge: ") and ", about " in lines[told]
     assert lines[told + 1].startswith("divulge: with 80 and 80 members and strangers ")
     assert any("attacking (" in line for line in lines[told + 1 :])
-    lines = run("compare", "real.csv", "a=syn.csv", "b=holdout.csv", *args[:8])[2].splitlines()
+    lines = run("compare", "real.csv", "a=syn.csv", "b=holdout.csv", *args[:7])[2].splitlines()
     assert sum(line.startswith("divulge: for each of 2 tables: ") for line in lines) == 2
     assert run("assess", "real.csv", "syn.csv", *args, "--quiet") == (0, "", "")
 
@@ -127,8 +126,8 @@ def test_a_stage_without_tests_leaves_the_bar_full(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     with show.progress_shown(quiet=False) as shown:
         shown("cap ill", 8, 8)
-        shown("measuring utility", 0, 1)
-    last = [line for line in screen.getvalue().splitlines() if "measuring utility" in line][-1]
+        shown("measuring tails", 0, 1)
+    last = [line for line in screen.getvalue().splitlines() if "measuring tails" in line][-1]
     assert "8/8" in last
     assert "for" in last.split("8/8")[1]
 

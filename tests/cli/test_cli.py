@@ -271,7 +271,7 @@ def test_the_options_of_assess_stand_under_headings_with_examples(divulge):
 
 
 def test_a_third_table_is_the_holdout(divulge, files):
-    options = (*KEYED[2:], "--no-utility", "--no-fidelity", "-q")
+    options = (*KEYED[2:], "--no-fidelity", "-q")
     assert divulge("assess", "real.csv", "synthetic.csv", "holdout.csv", *options) == (0, "", "")
     tables = json.loads((files / "divulge-report" / "assessment.json").read_bytes())["tables"]
     assert tables["holdout"]["rows"] == 120
@@ -280,7 +280,7 @@ def test_a_third_table_is_the_holdout(divulge, files):
 
 
 def test_a_log_has_times_and_is_json_where_asked(divulge, files):
-    run = ("assess", "real.csv", "synthetic.csv", *KEYED, "--no-utility", "--no-fidelity", "-v")
+    run = ("assess", "real.csv", "synthetic.csv", *KEYED, "--no-fidelity", "-v")
     lines = [json.loads(line) for line in divulge(*run, "--log", "json")[2].splitlines()]
     assert {"time", "level", "message"} <= set(lines[0])
     assert all(datetime.fromisoformat(line["time"]).tzinfo for line in lines)
@@ -292,7 +292,7 @@ def test_a_log_has_times_and_is_json_where_asked(divulge, files):
 
 
 def test_a_resumed_run_says_what_it_takes_over_and_a_quiet_one_what_changed(divulge, files, monkeypatch):
-    run = ("assess", "real.csv", "synthetic.csv", *KEYED, "--no-utility", "--no-fidelity")
+    run = ("assess", "real.csv", "synthetic.csv", *KEYED, "--no-fidelity")
     monkeypatch.setattr("divulge.run.making.checkpoints.discard", lambda folder: None)
     assert divulge(*run, "--budget", "0", "-q")[0] == 0
     assert re.search(r"divulge: 0 of (\d+) tests taken over, \1 to go\n", divulge(*run, "--resume")[2])
@@ -302,7 +302,7 @@ def test_a_resumed_run_says_what_it_takes_over_and_a_quiet_one_what_changed(divu
 
 
 def test_the_page_can_be_printed_and_opened_at_once(divulge, files, monkeypatch):
-    run = ("assess", "real.csv", "synthetic.csv", *KEYED, "--no-utility", "--no-fidelity", "-q")
+    run = ("assess", "real.csv", "synthetic.csv", *KEYED, "--no-fidelity", "-q")
     opened = []
     monkeypatch.setattr("divulge.report.documents.pdf.printer", lambda: "/usr/bin/true")
     monkeypatch.setattr("divulge.report.documents.pdf._by_browser", lambda by, page: b"%PDF" + page.encode())
@@ -406,7 +406,7 @@ def test_junit_is_never_written_over_an_input_or_a_document(divulge, files, targ
 @pytest.mark.slow
 def test_signs_that_were_not_looked_for_are_said_so(divulge, files):
     code, out, _ = divulge("assess", "real.csv", "synthetic.csv", "--holdout", "holdout.csv", "--search", "off",
-                           "--no-models", "--no-utility")  # fmt: skip
+                           "--no-models")  # fmt: skip
     assert code == 0
     records = json.loads((files / "divulge-report/assessment.json").read_text())["records"]
     assert records["replicated_unique"] is None
@@ -418,7 +418,7 @@ def test_signs_that_were_not_looked_for_are_said_so(divulge, files):
 
 @pytest.mark.slow
 def test_a_baseline_tells_what_changed_and_a_policy_what_is_kept(divulge, files):
-    quick = (*KEYED, "--no-models", "--no-utility", "-q")
+    quick = (*KEYED, "--no-models", "-q")
     assert divulge("assess", "real.csv", "synthetic.csv", *quick, "--out", "first")[0] == 0
     rule = ("--fail-on", "copies.high > -1")
     code, _, err = divulge("assess", "real.csv", "real.csv", *quick, *rule, "--baseline", "first/assessment.json")
@@ -437,7 +437,7 @@ def test_a_baseline_tells_what_changed_and_a_policy_what_is_kept(divulge, files)
 
 @pytest.mark.slow
 def test_the_external_edition_has_a_folder_of_its_own(divulge, files):
-    quick = (*KEYED, "--no-models", "--no-utility", "-q")
+    quick = (*KEYED, "--no-models", "-q")
     assert divulge("assess", "real.csv", "synthetic.csv", *quick)[0] == 0
     code, _, _ = divulge(
         "assess", "real.csv", "synthetic.csv", *quick, "--edition", "external", "--out", "divulge-report"
@@ -450,7 +450,7 @@ def test_the_external_edition_has_a_folder_of_its_own(divulge, files):
 
 @pytest.mark.slow
 def test_verbose_tells_each_attack(divulge, files):
-    _, _, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--no-models", "--no-utility", "-q", "-v")
+    _, _, err = divulge("assess", "real.csv", "synthetic.csv", *KEYED, "--no-models", "-q", "-v")
     assert "divulge: copies: 1 test" in err
 
 

@@ -92,7 +92,7 @@ def test_a_file_of_an_earlier_version_still_renders(report, tmp_path):
             (r["risk"] or {}).pop(field, None)
     (tmp_path / "assessment.json").write_text(json.dumps(old))
     again = Report.from_json(tmp_path / "assessment.json")
-    assert (again.data["edition"], again.data["utility"], again.data["policy"]) == ("custodian", [], None)
+    assert (again.data["edition"], again.data["policy"]) == ("custodian", None)
     for one in (again, again.external()):
         assert all((one.to_html(), one.to_markdown(), one.to_junit(), repr(one)))
 

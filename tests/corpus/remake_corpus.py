@@ -130,7 +130,7 @@ def audit():
 def corpus(folder):
     """Yield name and text of each report."""
     reports = {
-        "excess": divulge.assess(REAL, COPIED, holdout=HOLDOUT, utility=True, **KEYED),
+        "excess": divulge.assess(REAL, COPIED, holdout=HOLDOUT, **KEYED),
         "cannot-tell": divulge.assess(REAL, FRESH, holdout=HOLDOUT, **KEYED), "none-found": clean(acceptable=0.9),
         "deficit": deficit(), "no-holdout": divulge.assess(REAL, COPIED, **KEYED), "households": households(),
         "subgroups": copied(subgroups=["region"], reveal=["values"]), "searched": clean(keys=None, search="full"),

@@ -289,9 +289,9 @@ def _words(given: Triple, r: random.Random, paths: list[Path], holdout: Path | N
     words += ["--holdout", holdout] if holdout else []
     words += ["--level", s["level"], "--acceptable", s["acceptable"], "--jobs", s["jobs"]]
     if given.way == "compare":
-        return ["compare", str(paths[0]), str(paths[1]), f"again={paths[1]}", *map(str, words), "--no-utility"]
+        return ["compare", str(paths[0]), str(paths[1]), f"again={paths[1]}", *map(str, words)]
     words += ["--search", s["search"]] if s["search"] else []
-    words += ["--models" if s["models"] else "--no-models", "--utility" if s["utility"] else "--no-utility"]
+    words += ["--models" if s["models"] else "--no-models"]
     words += ["--edition", "external"] if r.random() < 0.3 else []
     words += r.choice(
         [

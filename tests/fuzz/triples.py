@@ -335,7 +335,6 @@ def _settings(r: random.Random, names: tuple[Any, ...]) -> dict[str, Any]:
         "missing": sometimes(0.1, lambda: r.choice([["?", "-8"], ["1"], ["no"], [""], "-8", [-8], ["\ud800"]]), ()),
         "search": sometimes(0.3, lambda: r.choice(["off", "off", "full", "deep", None]), "default"),
         "models": r.random() < 0.12,
-        "utility": r.random() < 0.12,
         "acceptable": sometimes(0.05, lambda: r.choice([0, 1, 5, -1, float("nan"), "a", None]), 0.05),
         "positive_control": sometimes(0.04, lambda: r.choice([0.1, 0.5, 0, 2, "a", float("nan")]), None),
         "seed": sometimes(0.05, lambda: r.choice([1, 2**70, -1, 1.5, "a", None]), 0),

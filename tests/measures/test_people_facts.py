@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from divulge.case.case import build_case
+from divulge.core.records import Verbatim
 from divulge.core.schema import Column, Schema
 from divulge.measures import _rare_records
 from divulge.measures._rare_records import People, alone, any_alike, own_parts
@@ -38,11 +39,9 @@ def test_copies_that_chance_can_hardly_make_are_named():
     real, synthetic, holdout = tables()
     found = facts(real, pl.concat([real[[3, 7]], synthetic]), holdout, schema=TEN)
     assert rows(found.verbatim.members) == rows(found.verbatim.telling) == rows(found.verbatim.named) == [3, 7]
-    assert found.to_facts()["verbatim"] == {
-        "members": 2, "strangers": 0, "telling": 2, "named": 2, "why_not_named": None,
-    }  # fmt: skip
+    assert found.to_facts().verbatim == Verbatim(members=2, strangers=0, telling=2, named=2, why_not_named=None)
     clean = facts(real, synthetic, holdout, schema=TEN)
-    assert clean.to_facts()["verbatim"]["members"] == 0
+    assert clean.to_facts().verbatim.members == 0
     assert clean.verbatim.why_not_named is None  # nobody stands there, so there is nothing to explain
 
 
@@ -165,10 +164,10 @@ def test_repeats_by_hand():
     alone = facts(letters("aab"), letters("bbbzz"))
     assert (alone.repeated.member, alone.repeated.stranger, alone.repeated.nobody) == (3, None, 2)
     assert alone.repeated.p_value is None
-    none = facts(letters("aab"), letters("aaay"), letters("dce")).to_facts()["repeated"]
-    assert (none["times"], none["of"], none["elsewhere"], none["p_value"], none["found"]) == (0, None, 1, None, False)
-    both = facts(letters("aab"), letters("bbcc"), letters("dce")).to_facts()["repeated"]
-    assert (both["times"], both["of"]) == (1, "member and stranger")  # each row is there twice, which counts once
+    none = facts(letters("aab"), letters("aaay"), letters("dce")).to_facts().repeated
+    assert (none.times, none.of, none.elsewhere, none.p_value, none.found) == (0, None, 1, None, False)
+    both = facts(letters("aab"), letters("bbcc"), letters("dce")).to_facts().repeated
+    assert (both.times, both.of) == (1, "member and stranger")  # each row is there twice, which counts once
 
 
 def test_a_person_who_is_repeated_is_found():
@@ -179,7 +178,7 @@ def test_a_person_who_is_repeated_is_found():
     assert rows(found.found) == [17]
     assert found.stands_out
     assert found.p_value < 1e-4
-    assert facts(holdout, table, real).to_facts()["repeated"]["of"] == "stranger"
+    assert facts(holdout, table, real).to_facts().repeated.of == "stranger"
     assert not facts(holdout, table, real).repeated.found.any()
     # six of a thousand stand out as a fact; chance could do it where the record is commoner than one of 2,000
     few = facts(real, pl.concat([real[[17]].select(pl.all().repeat_by(6).explode()), synthetic]), holdout).repeated

@@ -38,7 +38,6 @@ from divulge.report.model import (
     Settings,
     Table,
     Tables,
-    Utility,
     Verbatim,
 )
 from divulge.report.policy_model import Change, Changed, Condition, Policy
@@ -57,7 +56,7 @@ def base():
         format=FORMAT, divulge="1", command="", edition="custodian", revealed=(), settings=given, seconds=1.0,
         started="2026-11-22T05:15:56+00:00", verdict=Overall(verdict="cannot tell", sentence=""), schema=tuple(read),
         tables=Tables(real=table, synthetic=table, holdout=table), preconditions=(), results=(), key_sets=(),
-        minimal_key_sets=(), records=None, positive_control=(), failed=(), left_out=(), not_run=(), utility=(),
+        minimal_key_sets=(), records=None, positive_control=(), failed=(), left_out=(), not_run=(),
         policy=None, change=None, not_tested=(), threat=Threat(), versions={}, machine="", attacks={}, notes=(),
     )  # fmt: skip
 
@@ -212,7 +211,6 @@ def full(base, x=0.123456):
     return bare(
         base, results=(r,), positive_control=(control,), change=change, facts=Facts(verbatim=verbatim, repeated=repeated),
         policy=Policy(name="policy", sha256=None, kept=False, conditions=(condition,)),
-        utility=(Utility(measure="marginal total variation", value=x, reference=x, better="lower", about="", notes=()),),
         verdict=replace(base.verdict, bounds=(bound,), verdict="cannot tell"),
         minimal_key_sets=(MinimalKeySet(keys=("age",), target="ill", n_disclosed=31, share=31 / 60, synthetic_share=x),),
     )  # fmt: skip
@@ -389,7 +387,7 @@ def test_disclosing_key_sets_have_five_values_behind_them(base):
     assert min(smallest_sets(((k,), edition(k)) for k in range(61))) >= BASE
 
 
-@pytest.mark.parametrize("part", ["utility", "positive_control", "change", "policy", "facts", "verdict"])
+@pytest.mark.parametrize("part", ["positive_control", "change", "policy", "facts", "verdict"])
 def test_other_parts_tell_no_count(base, part):
     # the same whatever the numbers: as long as the words are the same, nothing follows
     made = set()

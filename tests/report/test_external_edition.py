@@ -750,7 +750,7 @@ def worded():
 
     real, synthetic, holdout = table(), table(), table()
     found = divulge.assess(
-        real, pl.concat([real[:5], synthetic[5:]]), holdout=holdout, models=False, utility=True, positive_control=0.1, membership=False,
+        real, pl.concat([real[:5], synthetic[5:]]), holdout=holdout, models=False, positive_control=0.1, membership=False,
         keys=TOKENS[:3], targets=[TOKENS[5], TOKENS[3], TOKENS[4]], subgroups=[TOKENS[5]], jobs=1,
     )  # fmt: skip
     data = found.data
@@ -889,8 +889,6 @@ def test_no_list_is_in_the_order_of_names(worded):
             assert sets == sorted(sets)
     rows = [r for r in made["change"]["comparisons"] if r["attack"] == "copies" and r["keys"]]
     assert [r["keys"] for r in rows] == sorted(r["keys"] for r in rows)
-    notes = [n for u in made["utility"] for n in u["notes"]]
-    assert not [n for n in notes if n.startswith("targets")]
     names = Names.of(["zoo", "bar", "ant"], reveal=False)
     assert names.text("left out of the distance: 'ant' (text), 'zoo' (identifier)") == (
         "left out of the distance: 'column 1' (identifier), 'column 3' (text)"

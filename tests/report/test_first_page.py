@@ -150,19 +150,9 @@ def test_numbers_of_people_are_words_of_english(hits, shown):
 # ---------------------------------------------------------------- tiles
 
 
-def test_each_question_has_a_tile_and_use_where_it_was_measured():
+def test_each_question_has_a_tile():
     data = report(*CALM, verdict="cannot tell")
     assert [t.id for t in tiles(data)] == ["copies", "singling_out", "linkability", "inference", "membership"]
-    use = {
-        "measure": "train on synthetic, test on real",
-        "value": 0.6,
-        "reference": 0.65,
-        "better": "higher",
-        "about": "a",
-    }
-    assert tiles(report(*CALM, utility=[use]))[-1].sentence == (
-        "A model trained on the synthetic table scores 0.60 on real people, against 0.65 from other people; 1 is perfect."
-    )
 
 
 def test_what_did_not_run_is_not_tested():
@@ -380,9 +370,8 @@ def test_no_advice_clears_this_table_and_leaving_out_is_no_guarantee():
 
 def test_states_that_are_no_verdict_have_marks_of_their_own():
     alone = [r | {"holdout": None, "risk": None, "verdict": "no holdout"} for r in CALM]
-    use = {"measure": "x", "value": 0.6, "reference": None, "better": "higher", "about": "a"}
-    text = page(report(*alone, holdout=False, verdict="no holdout", utility=[use]), [])
-    for state, css in (("no holdout", "nohold"), ("not tested", "not-tested"), ("measured", "plain")):
+    text = page(report(*alone, holdout=False, verdict="no holdout"), [])
+    for state, css in (("no holdout", "nohold"), ("not tested", "not-tested")):
         assert f'<span class="v {css}">{state}</span>' in text
 
 

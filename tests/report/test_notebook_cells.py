@@ -23,7 +23,7 @@ one = divulge.cap(real, synthetic, holdout=holdout, keys="age", target="vote")
     "assert str(report).startswith('divulge: '), str(report); f'{report}'",
     "logging.basicConfig(stream=sys.stdout); logging.warning('%s', report)",
     "one",
-    "divulge.compare(real, {'a': synthetic, 'b': synthetic}, holdout=holdout, keys='age', targets='vote', utility=False)",
+    "divulge.compare(real, {'a': synthetic, 'b': synthetic}, holdout=holdout, keys='age', targets='vote')",
 ]
 
 

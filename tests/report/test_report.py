@@ -883,6 +883,14 @@ def test_the_published_schema_is_the_generated_one():
     assert published.read_text(encoding="utf-8") == schema_text(), hint
 
 
+@pytest.mark.parametrize("field", ["verdict", "holdout", "notes"])
+def test_a_result_that_lacks_a_field_is_a_changed_report(field, keyed):
+    data = json.loads(keyed.to_json())
+    del data["results"][-1][field]
+    with pytest.raises(divulge.SettingError, match=r"damaged at \$\.results\[\.\.\.\]: a field is absent"):
+        type(keyed).from_dict(data)
+
+
 @pytest.mark.parametrize("how", ["shorter", "empty", "longer"])
 def test_curves_of_different_lengths_are_a_changed_report(how, unsearched):
     data = json.loads(unsearched.to_json())

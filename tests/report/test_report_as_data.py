@@ -101,7 +101,7 @@ def test_a_comparison_as_a_frame():
     real, synthetic, holdout = (table.select("age", "educ", "vote") for table in tables())
     made = divulge.compare(
         real, {"trees": synthetic, "copy": real, "new": holdout.head(300)}, holdout=holdout, keys=["age", "educ"],
-        targets=["vote"], utility=False,
+        targets=["vote"],
     )  # fmt: skip
     frame = made.to_frame()
     assert frame["label"].to_list() == made.order and frame["place"].to_list() == [1, 2, 3]
@@ -111,7 +111,7 @@ def test_a_comparison_as_a_frame():
     with pytest.raises(divulge.SettingError, match=r"no candidate of this label. hint: 'trees', 'copy', 'new'|hint"):
         made["other"]
     pandas = divulge.compare(
-        real.to_pandas(), {"a": synthetic.to_pandas(), "b": real.to_pandas()}, utility=False, fidelity=False
+        real.to_pandas(), {"a": synthetic.to_pandas(), "b": real.to_pandas()}, fidelity=False
     ).to_frame()
     assert type(pandas).__module__.startswith("pandas")
 

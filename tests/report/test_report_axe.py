@@ -79,11 +79,8 @@ def pages(request, tmp_path_factory):
             {"condition": "copies must have run", "found": "it ran", "kept": True, "why": ""},
         ],
     }  # fmt: skip
-    utility = [
-        {"measure": "propensity AUC", "value": 0.61, "reference": 0.5, "better": "lower", "about": "a.", "notes": ["b"]}
-    ]
     left_out = [{"attack": "cap", "n": 2, "of": 3, "why": "the time was up"}]
-    full = replaced(full, change=change(full.data, other.data), policy=policy, utility=utility, left_out=left_out)
+    full = replaced(full, change=change(full.data, other.data), policy=policy, left_out=left_out)
     names = [*HOSTILE, "k" * 300, *NAMES[:5]]
     return {
         "full": full.to_html(),

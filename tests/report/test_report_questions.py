@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 
 import jsonschema
+import msgspec
 import polars as pl
 import pytest
 from msgspec.structs import replace
@@ -28,14 +29,14 @@ import divulge
 from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.registry import worded
-from divulge.case.comparable.check import Check
+from divulge.core.records import Precondition
 from divulge.core.result import Baseline, Group, Rate, Result, Risk
 from divulge.core.schema import Column, Schema
 from divulge.core.threat_model import Attacker, Decision, Release, Threat
 from divulge.report.assembly import assembled
 from divulge.report.documents.html_charts import Rung, ladder
 from divulge.report.documents.tables import escaped
-from divulge.report.model import Overall, Settings
+from divulge.report.model import Failure, Overall, Settings, Tables
 from divulge.report.report import Report
 from divulge.report.schema import assessment_schema
 from divulge.run.judging.verdict import overall
@@ -134,10 +135,13 @@ def report(found, names=NAMES, strangers=True, threat=STATED, failed=(), failing
             ),
             started="2026-11-21T00:00:00+00:00",
             seconds=1.0,
-            tables={"holdout": None} | tables,
+            tables=msgspec.convert({"holdout": None} | tables, Tables),
             schema=schema,
             bins={},
-            checks=[Check(check="sizes", ok=True, detail=""), Check(check=failing, ok=False, detail="3 of 9")],
+            checks=[
+                Precondition(check="sizes", ok=True, detail=""),
+                Precondition(check=failing, ok=False, detail="3 of 9"),
+            ],
             results=found,
             failed=list(failed),
             key_sets=[],
@@ -508,7 +512,7 @@ def one_section(report, name):
 
 
 def test_an_attack_that_was_not_run_is_said_not_to_be_tested():
-    some = report(results(attacks=("linkability",)), failed=[{"attack": "inference", "why": "ValueError"}])
+    some = report(results(attacks=("linkability",)), failed=[Failure(attack="inference", why="ValueError")])
     assert "Not tested. This run did not ask it." in words(one(some.to_html(), "singling-out"))
     assert "Not tested. It failed" in words(one(some.to_html(), "inference"))
     assert "Singling out: not tested." in summary(some.data)

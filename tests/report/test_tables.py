@@ -152,8 +152,8 @@ def test_a_narrow_terminal_leaves_columns_out_and_cuts_none():
 
 
 SOURCE = Path(divulge.__file__).parent
-BY_HAND = {"front.j2": 1, "utility.j2": 1, "comparison.html.j2": 1}
-"""Tables that a template writes itself: places to sign, and those of use."""
+BY_HAND = {"front.j2": 1}
+"""Tables that a template writes itself: places to sign."""
 
 
 def test_templates_write_no_tables():
@@ -162,6 +162,5 @@ def test_templates_write_no_tables():
 
 
 def test_a_terminal_table_is_made_in_one_place():
-    """That of use in a comparison goes with the section of use."""
     found = {p.name for p in SOURCE.rglob("*.py") if "from rich.table import" in p.read_text(encoding="utf-8")}
-    assert found == {"tables.py", "text.py"}
+    assert found == {"tables.py"}

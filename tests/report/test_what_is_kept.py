@@ -75,12 +75,6 @@ def test_the_tile_has_a_state_a_number_and_a_sentence(ruler, verdict, said):
     assert tile.bars[0].share / tile.bars[1].share == pytest.approx(ruler)
 
 
-def test_without_fidelity_utility_has_the_tile():
-    told = {"measure": "propensity AUC", "value": 0.6, "reference": 0.5, "better": "lower", "about": "a"}
-    assert use_tile(report(fidelity=[], fidelity_scope=None, utility=[told])).state == "measured"
-    assert use_tile(report(utility=[told])).state == "differs"
-
-
 def test_counts_that_are_too_close_are_told_in_both_halves():
     close = report(0.5, "closer than a fresh sample", scope=SCOPE | {"too_close": True}, verdict="cannot tell")
     assert "Rows drawn from the real table itself would be farther away." in use_tile(close).sentence

@@ -14,7 +14,7 @@ from divulge.cli.compare import labelled
 from divulge.cli.root import cli
 from divulge.core.errors import SettingError, TableError
 from divulge.core.result import Individual
-from divulge.report.comparison.charts import Point, risk_against_utility
+from divulge.report.comparison.charts import Point, risk_against_use
 from divulge.report.comparison.report import ComparisonReport, folder_names
 from divulge.report.comparison.schema import comparison_schema, comparison_schema_text
 from divulge.run.comparing.candidates import Assessed, _scores_of, mean_scores
@@ -49,7 +49,6 @@ def run(candidates, **settings):
         "holdout": HOLDOUT,
         "keys": ["age", "zip"],
         "targets": ["job"],
-        "utility": False,
         "membership": False,
     } | settings
     return divulge.compare(REAL, candidates, **given)
@@ -58,7 +57,7 @@ def run(candidates, **settings):
 @pytest.fixture(scope="module")
 def found():
     candidates = {"half": copying(1, 0.5), EVIL: copying(2, 0.0), "twice": [copying(3, 0.9), copying(4, 0.9)]}
-    return run(candidates, utility=True)
+    return run(candidates)
 
 
 # ---------------------------------------------------------------- statistics
@@ -273,11 +272,10 @@ def test_an_attack_that_always_hits_strangers_is_left_out_and_the_others_are_ran
 
 
 @pytest.mark.slow
-def test_utility_stands_beside_risk(found):
+def test_use_stands_beside_risk(found):
     for candidate in found.data["candidates"]:
-        assert len(candidate["utility"]) == 4
-        assert all(t["utility"] for t in candidate["tables"])
-    by_label = {c["label"]: c["utility"][0]["value"] for c in found.data["candidates"]}
+        assert candidate["fidelity"]["measure"] == "column_pairs"
+    by_label = {c["label"]: c["fidelity"]["excess"] for c in found.data["candidates"]}
     assert by_label["twice"] < by_label[EVIL]
 
 
@@ -310,29 +308,24 @@ def test_labels_are_text_in_every_document(found):
 @pytest.mark.slow
 def test_the_picture_has_a_table_of_its_numbers(found):
     page = found.to_html()
-    assert page.count("<svg") == 5  # the front, and one for each measure of utility
-    assert page.count("Numbers of this chart") == 5
-    assert page.count('role="img"') == 5
+    assert page.count("<svg") == page.count("Numbers of this chart") == page.count('role="img"') == 1
     verdicts = [c["verdict"] for c in found.data["candidates"]]
-    assert page.count('class="mark m-excess"') == 5 * verdicts.count("excess found") == 10
+    assert page.count('class="mark m-excess"') == verdicts.count("excess found") == 2
 
 
-def test_the_picture_turns_measures_so_that_right_is_better():
-    points = [Point("a", 0.1, 0.0, 0.2, 0.5, "cannot tell"), Point("b", 0.2, 0.1, 0.3, 0.9, "excess found")]
-
-    def places(better):
-        svg = risk_against_utility("p", points, measure="m", better=better, reference=None, acceptable=0.05)
-        diamond, triangle = (float(re.search(rf'{css}" d="M([\d.]+)', svg)[1]) for css in ("m-unsure", "m-excess"))
-        return diamond < triangle
-
-    assert places("higher")
-    assert not places("lower")
+def test_further_right_is_nearer_to_the_real_table():
+    points = [
+        Point("a", 0.1, 0.0, 0.2, 0.5, 0.4, 0.6, "cannot tell"), Point("b", 0.2, 0.1, 0.3, 0.9, 0.8, 1.0, "excess found"),
+    ]  # fmt: skip
+    svg = risk_against_use("p", points, measure="m", acceptable=0.05)
+    diamond, triangle = (float(re.search(rf'{css}" d="M([\d.]+)', svg)[1]) for css in ("m-unsure", "m-excess"))
+    assert triangle < diamond
 
 
 def test_crowded_points_are_named_by_their_number():
-    points = [Point(f"candidate {i}", 0.1 + i / 1000, 0.0, 0.2, 0.5, "cannot tell") for i in range(20)]
-    points.append(Point("far away", 0.1, 0.0, 0.2, 0.9, "cannot tell"))
-    svg = risk_against_utility("p", points, measure="m", better="higher", reference=0.6, acceptable=0.05)
+    points = [Point(f"candidate {i}", 0.1 + i / 1000, 0.0, 0.2, 0.5, 0.5, 0.5, "cannot tell") for i in range(20)]
+    points.append(Point("far away", 0.1, 0.0, 0.2, 0.9, 0.9, 0.9, "cannot tell"))
+    svg = risk_against_use("p", points, measure="m", acceptable=0.05)
     labels = re.findall(r'class="legend"[^>]*>([^<]*)<', svg)
     assert len(labels) == 21
     assert {"candidate 0", "far away"} <= set(labels)
@@ -400,16 +393,12 @@ def test_rows_of_one_unit_are_one_person(monkeypatch):
     monkeypatch.setattr("divulge.run.comparing.candidates.rank", noted)
     homes = [t.head(60).with_columns(home=pl.int_range(60) // 2 + k) for t, k in ((REAL, 0), (HOLDOUT, 100))]
     candidates = {"a": homes[0], "b": people(7, 60).with_columns(home=pl.lit(500))}
-    found = divulge.compare(
-        homes[0], candidates, holdout=homes[1], unit="home", keys=["zip"], targets=["job"], utility=False
-    )
+    found = divulge.compare(homes[0], candidates, holdout=homes[1], unit="home", keys=["zip"], targets=["job"])
     assert len(np.unique(given["cluster_members"])) == len(np.unique(given["cluster_strangers"])) == 30
     assert (given["cluster_members"][::2] == given["cluster_members"][1::2]).all()
     shuffled = [t.sample(fraction=1.0, shuffle=True, seed=1).select(reversed(t.columns)) for t in homes]
     turned = {k: t.sample(fraction=1.0, shuffle=True, seed=2) for k, t in reversed(candidates.items())}
-    again = divulge.compare(
-        shuffled[0], turned, holdout=shuffled[1], unit="home", keys=["zip"], targets=["job"], utility=False
-    )
+    again = divulge.compare(shuffled[0], turned, holdout=shuffled[1], unit="home", keys=["zip"], targets=["job"])
     for part in ("attacks", "pairs", "verdict"):
         assert again.data[part] == found.data[part], part
 
@@ -454,7 +443,7 @@ def test_the_command_reports_what_it_can_and_says_what_failed(tmp_path):
     (tmp_path / "broken.csv").write_text("a,b\n1\n")
     arguments = ["compare", *(str(tmp_path / f"{n}.csv") for n in ("real", "copy")), f"made up={tmp_path / 'free.csv'}",
                  str(tmp_path / "broken.csv"), "--holdout", str(tmp_path / "holdout.csv"), "--keys", "age,zip",
-                 "--targets", "job", "--no-utility", "--out", str(tmp_path / "out")]  # fmt: skip
+                 "--targets", "job", "--out", str(tmp_path / "out")]  # fmt: skip
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 3, done.output
     said = r"Most risk: “copy” \(excess found; every member stands in it verbatim, and [0-9.]+% of strangers\)\."
@@ -464,7 +453,6 @@ def test_the_command_reports_what_it_can_and_says_what_failed(tmp_path):
     assert data["verdict"]["order"] == ["made up", "copy"]
     assert data["failed"][0]["label"] == "broken"
     assert (tmp_path / "out" / "made_up" / "assessment.json").exists()
-    assert data["candidates"][0]["utility"] == []
     warned = {w["check"]: w["detail"] for w in data["warnings"]}
     assert warned["different tables"].startswith("“copy”: real and synthetic are the same table")
 

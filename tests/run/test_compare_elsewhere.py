@@ -26,7 +26,7 @@ from divulge.run.cost.memory import Room
 from divulge.run.engines import drawn_rows as rows_drawn
 from divulge.run.engines import people_sample
 from divulge.run.engines.drawn_rows import drawn_rows
-from divulge.run.engines.engine_plan import COUNTED, EXACT_ALONE, NO_ROOM, NO_UTILITY, restrict_to_counts
+from divulge.run.engines.engine_plan import COUNTED, EXACT_ALONE, NO_ROOM, restrict_to_counts
 from divulge.run.engines.people_sample import DEFAULT
 from divulge.run.forecasting.memory_check import bytes_of_scores
 from divulge.run.planning.options import Attacker, RunOptions
@@ -34,7 +34,7 @@ from divulge.run.planning.plan import plan_of
 from divulge.tables.readers import opened
 
 ENGINES = ("duckdb", "polars")
-ASKED = {"keys": ["age", "job"], "targets": ["illness", "income"], "jobs": 1, "utility": False, "fidelity": False}
+ASKED = {"keys": ["age", "job"], "targets": ["illness", "income"], "jobs": 1, "fidelity": False}
 
 
 def table(n, seed, offset=0, jobs=("cook", "judge", "nurse", None)):
@@ -204,7 +204,7 @@ def test_a_candidate_that_lacks_a_column_or_fails_leaves_the_others(tmp_path):
         tmp_path, real=REAL, holdout=HOLDOUT, less=CANDIDATES["copies"].drop("income"), more=CANDIDATES["others"],
         none=pl.DataFrame({"z": [1]}),
     )  # fmt: skip
-    asked = ASKED | {"targets": ["illness"], "membership": False, "ignore": ["income"], "utility": True}
+    asked = ASKED | {"targets": ["illness"], "membership": False, "ignore": ["income"]}
     found = divulge.compare(
         small["real"],
         {n: small[n] for n in ("less", "more", "none")},
@@ -214,7 +214,7 @@ def test_a_candidate_that_lacks_a_column_or_fails_leaves_the_others(tmp_path):
     )
     assert [f["label"] for f in found.failed] == ["none"] and len(found.order) == 2
     assert found.data["notes"][0] == "1 column that not all tables have were left out for all: income"
-    assert set(found.data["notes"]) >= {COUNTED, EXACT_ALONE, NO_UTILITY}
+    assert set(found.data["notes"]) >= {COUNTED, EXACT_ALONE}
     told = " ".join(str(found).split())  # the terminal says what was left out of this comparison
     assert all(f"Note: {n}" in told for n in found.data["notes"] if n not in STANDING) and "No model was" not in told
     copies = next(a for a in found.data["attacks"] if a["attack"] == "copies")

@@ -189,7 +189,7 @@ REAL, HOLDOUT = people(0, 300), people(1, 300)
 
 
 def run(tables, **settings):
-    return divulge.compare(REAL, tables, holdout=HOLDOUT, utility=False, membership=False, **settings)
+    return divulge.compare(REAL, tables, holdout=HOLDOUT, membership=False, **settings)
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def tables():
 @pytest.fixture(scope="module")
 def counted(tables):
     real, synthetic, holdout = (t.lazy() for t in tables)
-    return divulge.assess(real, synthetic, holdout=holdout, engine="polars", utility=True, **KEYS)
+    return divulge.assess(real, synthetic, holdout=holdout, engine="polars", **KEYS)
 
 
 def test_every_attack_is_made_or_listed_with_the_reason(counted):
@@ -61,11 +61,10 @@ def test_the_report_says_which_engine_and_what_no_check_looked_at(counted):
     unknown = {c.check for c in data.preconditions if not c.tested}
     assert unknown == {"exchangeable", "no overlap", "holdout unseen", "rows belong together"}
     assert unknown <= {n.what for n in data.not_tested}
-    assert data.utility == () and data.records is None
-    assert "utility was not measured: it needs every row" in data.notes
+    assert data.records is None
     assert {r.measure for r in data.fidelity if r.verdict != "not measured"} >= {"column_shapes", "column_pairs"}
     assert {n.measure for n in data.fidelity_scope.not_measured} >= {m.name for m in all_measures() if m.models}
-    assert set(data.notes[:3]) <= SENTENCES
+    assert set(data.notes[:2]) <= SENTENCES
 
 
 def test_fidelity_that_does_not_fit_is_left_out_with_a_note_or_refused(tables, monkeypatch):

@@ -108,7 +108,7 @@ def test_with_a_unit_facts_and_sentences_count_people():
     rng = np.random.default_rng(0)
     real, synthetic, holdout = (visits(rng, 80, mark, levels=8) for mark in "rsh")
     report = divulge.assess(
-        real, pl.concat([real[:20], synthetic[20:]]), holdout=holdout, unit="who", models=False, utility=False,
+        real, pl.concat([real[:20], synthetic[20:]]), holdout=holdout, unit="who", models=False,
         fidelity=False, membership=False, search="off",
     )  # fmt: skip
     facts = report.to_dict()["facts"]["verbatim"]
@@ -131,7 +131,7 @@ def test_the_bits_of_a_persons_rows_add_up():
     pasted = pl.concat([real[:5].with_columns(who=pl.lit("s0")), synthetic[5:]])
     found = people_facts(build_case(real, pasted, holdout, unit="who"))
     assert np.flatnonzero(found.verbatim.named).tolist() == [0, 1, 2, 3, 4]
-    assert found.to_facts()["verbatim"]["named"] == 1
+    assert found.to_facts().verbatim.named == 1
     without = people_facts(build_case(real.drop("who"), pasted.drop("who"), holdout.drop("who")))
     assert not without.verbatim.named.any()
 
@@ -172,9 +172,7 @@ def test_a_repeated_record_is_named_and_no_page_says_that_nobody_is():
         for _ in range(3)
     )
     leaky = pl.concat([synthetic[:280], *[real[7]] * 20])
-    report = divulge.assess(
-        real, leaky, holdout=holdout, models=False, utility=False, fidelity=False, membership=False, search="off"
-    )
+    report = divulge.assess(real, leaky, holdout=holdout, models=False, fidelity=False, membership=False, search="off")
     facts = report.to_dict()["facts"]
     assert facts["repeated"]["found"] and not facts["verbatim"]["named"] and facts["verbatim"]["why_not_named"]
     for page in (str(report), report.to_markdown(), report.to_html()):

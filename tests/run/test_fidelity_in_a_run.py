@@ -18,7 +18,7 @@ from divulge.measures.too_close import drawn_ruler, too_close
 from divulge.report.fidelity_model import LONG
 from divulge.run.cost.budget import Clock
 from divulge.run.cost.expected_cost import Work, expected_long, work_of
-from divulge.run.fidelity_in_run import beside_fidelity, fidelity_in_run
+from divulge.run.fidelity_in_run import fidelity_in_run
 from divulge.run.planning.options import RunOptions
 
 COUNTED = ["column_shapes", "column_pairs", "correlations", "missing_patterns", "tails", "coverage", "validity",
@@ -188,18 +188,6 @@ def test_a_file_of_an_earlier_version_has_no_fidelity(report):
     read = type(report).from_dict(data)
     assert (read.assessment.fidelity, read.assessment.fidelity_scope) == ((), None)
     read.to_html()
-
-
-def test_utility_keeps_its_fields_and_gains_verdicts():
-    shapes = FidelityResult(measure="column_shapes", value=0.1, ruler=2.0, low=0.01, high=0.2, verdict="differs")
-    silent = FidelityResult(measure="column_pairs")
-    plain = {"value": 0.3, "reference": 0.1, "better": "lower", "about": "", "notes": []}
-    names = ["marginal total variation", "pairwise association error", "propensity AUC"]
-    first, *others = beside_fidelity([plain | {"measure": n} for n in names], [shapes, silent])
-    assert first == plain | {
-        "measure": names[0], "judged_by": "column_shapes", "ruler": 2.0, "low": 0.01, "high": 0.2, "verdict": "differs",
-    }  # fmt: skip
-    assert others == [plain | {"measure": n} for n in names[1:]]
 
 
 # ---------------------------------------------------------------- too close

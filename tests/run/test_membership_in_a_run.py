@@ -276,7 +276,7 @@ def test_it_can_be_left_out(unsearched):
 def test_it_ranks_candidates_by_the_places_of_people():
     real, synthetic, holdout = numbers(150, copied=0.5)
     found = divulge.compare(real, {"half": synthetic, "fresh": holdout[:0].vstack(numbers(150, seed=9)[1])},
-                            holdout=holdout, utility=False)  # fmt: skip
+                            holdout=holdout)  # fmt: skip
     attack = next(a for a in found.data["attacks"] if a["attack"] == "membership")
     assert attack["chosen"].startswith(
         "mean rank, as the share of strangers who score lower; the risk is then 2 AUC - 1"

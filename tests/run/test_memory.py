@@ -287,7 +287,7 @@ def test_memory_that_ends_inside_an_attack_ends_the_run(tables, monkeypatch):
     with pytest.raises(SizeError, match=r"^memory: there was not enough for 1,100 rows"):
         divulge.assess(real, synthetic, holdout=holdout, **KNOWN, **LITTLE)
     with pytest.raises(SizeError, match="there was not enough"):
-        divulge.compare(real, {"a": synthetic, "b": real}, holdout=holdout, **KNOWN, utility=False, fidelity=False)
+        divulge.compare(real, {"a": synthetic, "b": real}, holdout=holdout, **KNOWN, fidelity=False)
 
 
 def test_on_the_command_line_the_status_is_2(monkeypatch, capsys, files):
@@ -406,7 +406,7 @@ def test_under_a_limit_of_address_space(tmp_path):
         for role in ("real", "syn", "hold"):
             named[n, role] = tmp_path / f"{n}-{role}.parquet"
             people(rng, n).write_parquet(named[n, role])
-    options = ["--keys", "age,area", "--targets", "job", "--no-membership", "--no-fidelity", "--no-utility"]
+    options = ["--keys", "age,area", "--targets", "job", "--no-membership", "--no-fidelity"]
 
     def run(n):
         return limited(4 * 10**9, "assess", named[n, "real"], named[n, "syn"], "--holdout", named[n, "hold"], *options,

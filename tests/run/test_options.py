@@ -19,7 +19,6 @@ OPTIONS = {f.name: f for f in dataclasses.fields(RunOptions)}
 def test_defaults_are_those_of_the_options(door):
     own = {n: p.default for n, p in inspect.signature(getattr(divulge, door)).parameters.items() if n in OPTIONS}
     assert own.pop("jobs") is None
-    assert own.pop("utility", False) is (door == "compare")  # which shows the use of candidates beside their risk
     assert {n: OPTIONS[n].default for n in own} == own
     assert len(own) >= 8
 

@@ -63,7 +63,7 @@ def test_the_tests_are_those_of_the_run(tables, files, known, search):
         # targets may have their best key set in common
         alike = planned[name] >= counts[name] if name in of_key_sets else planned[name] == counts[name]
         assert alike, (name, counts[name], planned[name])
-    assert {n for n, _ in told.not_run} == {n["attack"] for n in made.not_run}
+    assert {n for n, _ in told.not_run} == {n.attack for n in made.not_run}
 
 
 def test_the_work_seen_in_a_sample_is_that_of_the_whole(tables, files):

@@ -11,10 +11,10 @@ from report_helpers import typed
 import divulge
 from divulge.demo import tables
 from divulge.measures.result import FidelityResult
-from divulge.report.comparison.charts import Point, risk_against_utility
+from divulge.report.comparison.charts import Point, risk_against_use
 from divulge.report.comparison.html import page
 from divulge.report.comparison.model import CandidateFidelity, FidelityPair
-from divulge.run.comparing.pareto import Standing, candidate_fidelity, front_of
+from divulge.run.comparing.pareto import Standing, candidate_fidelity, front_of, measure_of_use
 
 
 def standing(label, risk, excess, *, safer=(), width=0.01):
@@ -77,23 +77,25 @@ def head(excess, low, high, **more):
 
 
 def test_limits_of_a_candidate_hold_for_all_together_and_are_means_over_its_tables():
-    one = candidate_fidelity([[head(0.1, 0.08, 0.12)]], 0.95, 1)
+    one = candidate_fidelity([[head(0.1, 0.08, 0.12)]], "column_pairs", 0.95, 1)
     assert (one.excess, one.low, one.high) == pytest.approx((0.1, 0.08, 0.12))
-    four = candidate_fidelity([[head(0.1, 0.08, 0.12)]], 0.95, 4)
+    four = candidate_fidelity([[head(0.1, 0.08, 0.12)]], "column_pairs", 0.95, 4)
     assert four.high - 0.1 == pytest.approx(0.02 * 2.497705 / 1.959964, abs=1e-6)
-    mean = candidate_fidelity([[head(0.1, 0.08, 0.12)], [head(0.2, 0.18, 0.22, verdict="differs")]], 0.95, 1)
+    mean = candidate_fidelity(
+        [[head(0.1, 0.08, 0.12)], [head(0.2, 0.18, 0.22, verdict="differs")]], "column_pairs", 0.95, 1
+    )
     assert (mean.excess, mean.verdict) == (pytest.approx(0.15), "differs")
-    assert candidate_fidelity([[head(0.1, 0.08, 0.12)], []], 0.95, 1) is None
+    assert candidate_fidelity([[head(0.1, 0.08, 0.12)], []], "column_pairs", 0.95, 1) is None
 
 
 def test_names_of_candidates_stand_off_the_lines():
     points = [
-        Point("one", 0.02, 0.0, 0.04, 0.1, "none found", (0.0, 0.2)),
-        Point("two", 0.03, 0.0, 0.05, 0.3, "none found"),
+        Point("one", 0.02, 0.0, 0.04, 0.1, 0.0, 0.2, "none found"),
+        Point("two", 0.03, 0.0, 0.05, 0.3, 0.3, 0.3, "none found"),
     ]
-    drawn = risk_against_utility("x", points, measure="m", better="lower", reference=None, acceptable=0.05)
+    drawn = risk_against_use("x", points, measure="m", acceptable=0.05)
     (at,) = (float(y) for y in re.findall(r'y="([0-9.]+)"[^>]*>one<', drawn))
-    (mark,) = (float(b) for b in re.findall(r'<path class="thin" d="M[0-9.]+ ([0-9.]+)L[0-9.]+ \1"', drawn))
+    mark, _ = (float(b) for b in re.findall(r'<path class="thin" d="M[0-9.]+ ([0-9.]+)L[0-9.]+ \1"', drawn))
     assert abs(at - 4 - mark) > 10  # the name is above or below the line, not struck through
 
 
@@ -102,7 +104,7 @@ def test_a_comparison_names_the_front():
     real, synthetic, holdout = tables(seed=0)
     rng = np.random.default_rng(0)
     even = pl.DataFrame({c: rng.choice(real[c].unique().sort().to_numpy(), len(real)) for c in real.columns})
-    run = {"holdout": holdout, "utility": False, "membership": False, "jobs": 1}
+    run = {"holdout": holdout, "membership": False, "jobs": 1}
     found = divulge.compare(real, {"even": even, "copy": real, "trees": synthetic}, **run)
     data = found.comparison
     by = {c.label: c.fidelity for c in data.candidates}
@@ -115,3 +117,27 @@ def test_a_comparison_names_the_front():
     assert "another sample" in page(data) and "beyond what another sample" in str(found).replace("\n", " ")
     without = divulge.compare(real, {"a": synthetic, "b": even}, fidelity=False, **run)
     assert without.comparison.front is None and "front" not in without.to_markdown()
+
+
+def test_use_is_of_columns_where_there_are_no_pairs():
+    shapes, pairs = head(0.1, 0.08, 0.12, measure="column_shapes"), head(0.2, 0.1, 0.3)
+    silent = typed({"measure": "column_pairs"}, FidelityResult)
+    assert measure_of_use([shapes, silent]) == "column_shapes"
+    assert measure_of_use([shapes, silent, pairs]) == measure_of_use([]) == "column_pairs"
+    assert candidate_fidelity([[shapes, silent]], "column_shapes", 0.95, 1).measure == "column_shapes"
+
+
+def test_one_column_alone_has_a_distance_and_a_front():
+    real, synthetic, holdout = (t.select("age") for t in tables(seed=0))
+    found = divulge.compare(real, {"a": synthetic, "b": real}, holdout=holdout, membership=False, jobs=1)
+    assert {c.fidelity.measure for c in found.comparison.candidates} == {"column_shapes"}
+    assert found.comparison.front is not None and "distance of columns" in page(found.comparison)
+    assert "Distance: of columns, beyond" in str(found)
+
+
+def test_without_strangers_the_distance_is_told_and_nothing_is_ranked():
+    real, synthetic, _ = (t.select("age", "educ") for t in tables(seed=0))
+    found = divulge.compare(real, {"a": synthetic, "b": real}, membership=False, jobs=1)
+    assert found.comparison.front is None and all(c.fidelity for c in found.comparison.candidates)
+    assert "distance of pairs of columns" in page(found.comparison) and "<svg" not in page(found.comparison)
+    assert "| candidate | pairs of columns |" in found.to_markdown() and "distance" in str(found)

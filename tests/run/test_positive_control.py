@@ -216,8 +216,8 @@ def test_the_smallest_share_grows_with_what_is_detectable():
 
     without = [result("a", 0.002), result("b", 0.01), result("c", 0.0, None)]
     found = _smallest_shares([result("a", 0.01), result("b", 0.0), result("c", 0.5), result("d", 0.5)], without, 0.05)
-    assert [f["attack"] for f in found] == ["a"]
-    assert found[0]["smallest_share"] == pytest.approx(0.025)
+    assert [f.attack for f in found] == ["a"]
+    assert found[0].smallest_share == pytest.approx(0.025)
 
 
 @pytest.mark.parametrize("share", [0, -0.1, 0.51, float("nan")])
@@ -282,12 +282,12 @@ def test_planted_people_are_among_the_flagged(case):
         return list(divulge.exposure.run(c)), "cannot tell"
 
     for entry in positive_control(case, 0.1, run, run(case)[0]):
-        seen = entry["people"]
-        assert seen["planted"] == 20
-        assert seen["flagged"] >= 18
-        assert seen["others_flagged"] <= 15  # a tenth of those flagged is the mean; single runs scatter
-        assert seen["flagged_without"] == people_of(case).n_flagged
-        assert (entry["n_judged"], entry["smallest_share"]) == (0, None)
+        seen = entry.people
+        assert seen.planted == 20
+        assert seen.flagged >= 18
+        assert seen.others_flagged <= 15  # a tenth of those flagged is the mean; single runs scatter
+        assert seen.flagged_without == people_of(case).n_flagged
+        assert (entry.n_judged, entry.smallest_share) == (0, None)
 
 
 def test_a_kind_that_cannot_be_planted_says_so():
@@ -295,8 +295,8 @@ def test_a_kind_that_cannot_be_planted_says_so():
     case = build_case(ids, ids, ids)
     entries = positive_control(case, 0.1, lambda c: ([], "cannot tell"), [])
     unusual = entries[1]
-    assert (unusual["verdict"], unusual["n_planted"]) == (None, 0)
-    assert "no column to compare" in unusual["note"]
+    assert (unusual.verdict, unusual.n_planted) == (None, 0)
+    assert "no column to compare" in unusual.note
 
 
 @pytest.mark.slow

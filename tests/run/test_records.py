@@ -12,7 +12,7 @@ from divulge.case.case import build_case
 from divulge.core.result import Individual, Rate, Result
 from divulge.core.schema import Schema
 from divulge.report.assembly import _records_summary, assembled
-from divulge.report.model import Overall, Settings
+from divulge.report.model import Overall, Settings, Tables
 from divulge.report.report import Report
 from divulge.run.judging.records import _highest_cap, per_record
 
@@ -217,7 +217,7 @@ def test_row_order_changes_only_row_numbers(tables):
 def test_a_report_carries_them(case, results, frame):
     empty = plain(assessment({}))
     report = Report(assembled(
-        version="0", settings=msgspec.convert(empty["settings"], Settings), started="", seconds=0, tables=empty["tables"], schema=Schema(()), bins={}, checks=[],
+        version="0", settings=msgspec.convert(empty["settings"], Settings), started="", seconds=0, tables=msgspec.convert(empty["tables"], Tables), schema=Schema(()), bins={}, checks=[],
         results=results, failed=[], key_sets=[], minimal=[], notes=[], verdict=Overall(verdict="cannot tell", sentence=""),
         records=frame, exposed_strangers=0.0,
     ), tuple(results), frame)  # fmt: skip

@@ -82,7 +82,7 @@ def test_two_commands_write_the_same_bytes(monkeypatch, tmp_path, command, capsy
     monkeypatch.chdir(tmp_path)
     for name, table in (("real", REAL), ("synthetic", SYNTHETIC), ("holdout", HOLDOUT), ("other", people(150, 9))):
         table.write_csv(f"{name}.csv")
-    more = ["--holdout", "holdout.csv", "--keys", "a,b", "--targets", "c", "--out", "out", "--no-utility"]
+    more = ["--holdout", "holdout.csv", "--keys", "a,b", "--targets", "c", "--out", "out"]
     arguments = {
         "assess": [
             "assess",

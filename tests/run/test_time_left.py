@@ -9,7 +9,7 @@ from divulge.run.cost import budget
 from divulge.run.cost.budget import Clock
 from divulge.run.cost.expected_cost import (
     expected_seconds,
-    seconds_afterwards,
+    seconds_of_fidelity,
     seconds_of_tests,
     seconds_parts,
     work_of,
@@ -119,18 +119,18 @@ def people(n, seed):
 TABLES = [people(300, seed) for seed in range(3)]
 
 
-@pytest.mark.parametrize("settings", [{}, {"models": False, "membership": False, "fidelity": False, "utility": True}])
+@pytest.mark.parametrize("settings", [{}, {"models": False, "membership": False, "fidelity": False}])
 def test_the_parts_add_up_to_the_run_without_reading(settings):
     case, options = build_case(*TABLES), RunOptions(jobs=2, **settings)
     plan = plan_of(case, Attacker(), options)
     work = work_of(case, plan.tasks, options)
-    tests, more = seconds_of_tests(work, plan.tasks, 2), seconds_afterwards(work, 2)
+    tests, more = seconds_of_tests(work, plan.tasks, 2), seconds_of_fidelity(work, 2)
     cost = {p: n for p, n in seconds_parts(work).items() if n}
     assert len(tests) == len(plan.tasks)
     assert min(tests) > 0
-    assert (more["fidelity"] > 0, more["utility"] > 0) == (options.fidelity, options.utility)
+    assert (more > 0) == options.fidelity
     whole = expected_seconds(work, 2)
-    assert 0.9 * whole < sum(tests) + sum(more.values()) <= whole + 1e-9, cost
+    assert 0.9 * whole < sum(tests) + more <= whole + 1e-9, cost
 
 
 @pytest.mark.slow
@@ -153,7 +153,7 @@ def test_what_is_small_and_expected_wrongly_makes_no_large_part_larger(now):
     assert time_left(left.seconds()) == ""
 
 
-QUICK = ["--keys", "a", "--targets", "b", "--no-membership", "--no-utility", "--no-models"]
+QUICK = ["--keys", "a", "--targets", "b", "--no-membership", "--no-models"]
 
 
 @pytest.mark.slow

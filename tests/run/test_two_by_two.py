@@ -84,9 +84,7 @@ def test_the_command_tells_which_of_two_is_farther(tmp_path):
     for name, torn in files.items():
         people(300, torn).write_csv(tmp_path / f"{name}.csv")
     given = [str(tmp_path / f"{name}.csv") for name in files]
-    found = CliRunner().invoke(
-        cli, ["compare", *given, "--no-utility", "--no-membership", "--out", str(tmp_path / "o")]
-    )
+    found = CliRunner().invoke(cli, ["compare", *given, "--no-membership", "--out", str(tmp_path / "o")])
     assert found.exit_code == 0
     assert "“torn” is farther from the real" in found.output
     assert "“torn” is farther from the real table than “near”." in (tmp_path / "o" / "comparison.html").read_text()

@@ -10,7 +10,7 @@ from divulge.attacks.checks import SHOWN
 from divulge.attacks.inference.mean_over_targets import MEAN, mean_over_targets
 from divulge.case.case import build_case
 from divulge.core.result import Baseline, Difference, Individual, Rate, Result, Risk
-from divulge.report.model import NotCompared
+from divulge.report.model import LeftOut, NotCompared
 from divulge.run.assess import assess_with
 from divulge.run.judging.verdict import Scope, overall
 from divulge.run.planning.options import Attacker, Reading, RunOptions
@@ -268,14 +268,14 @@ def test_another_failing_precondition_holds_none_found_back_and_leaves_a_finding
 @pytest.mark.parametrize("attack", ["copies", "dcr", "linkability", "inference"])
 def test_none_found_is_never_said_without_each_attack_that_has_primaries(attack):
     rest = [r for r in PRIMARY if r.attack != attack]
-    gap = [{"attack": attack, "n": 4, "of": 4, "why": "the time was up"}]
+    gap = [LeftOut(attack=attack, n=4, of=4, why="the time was up")]
     late = told(rest, left_out=gap, planned=[attack])
     assert late.verdict == "cannot tell" and f"not tested: as the time was up, {attack}." in late.sentence
-    part = told(PRIMARY, left_out=[gap[0] | {"n": 3}], planned=[attack])
+    part = told(PRIMARY, left_out=[replace(gap[0], n=3)], planned=[attack])
     assert part.verdict == "none found" and part.sentence.endswith(f"Tests were left out: 3 of 4 of {attack}.")
     silent = told(rest, planned=[attack])  # it failed, or nobody could be attacked
     assert silent.verdict == "cannot tell" and f"not tested: {attack}." in silent.sentence
-    assert told(PRIMARY, left_out=[{"attack": "nnaa", "n": 1, "of": 1, "why": ""}], planned=["nnaa"]).verdict == (
+    assert told(PRIMARY, left_out=[LeftOut(attack="nnaa", n=1, of=1, why="")], planned=["nnaa"]).verdict == (
         "none found"
     )
 
@@ -383,7 +383,7 @@ def test_a_clean_table_whose_holdout_holds_training_rows_is_no_finding(share):
     both = round(100 * share)
     holdout = pl.concat([real[:both], fresh[both:]])
     report = divulge.assess(
-        real, synthetic, holdout=holdout, models=False, utility=False, fidelity=False, search="off", membership=False
+        real, synthetic, holdout=holdout, models=False, fidelity=False, search="off", membership=False
     )
     assert share < 1 or any(r.verdict == "excess found" for r in report.results)
     assert report.verdict == "cannot tell"

@@ -217,7 +217,7 @@ def test_bins_do_not_depend_on_the_order_of_levels():
 def test_names_that_blanks_or_the_unicode_form_tell_apart_are_one_column():
     real = pl.DataFrame({"größe": [1, 2, 3], "age ": [3, 4, 5], "Job": ["a", "b", "c"], "JOB": [1, 2, 3]})
     other = pl.DataFrame({"gro\u0308\u00dfe": [1, 2, 3], "age": [3, 4, 5], "job": ["a", "b", "c"]})
-    report = divulge.assess(real, other, models=False, utility=False, fidelity=False, search="off")
+    report = divulge.assess(real, other, models=False, fidelity=False, search="off")
     told = report.to_dict()
     assert any("'age' is taken for 'age ' of real" in note for note in told["notes"])
     (same,) = [c for c in told["preconditions"] if c["check"] == "same columns"]

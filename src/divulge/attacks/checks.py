@@ -149,14 +149,26 @@ def record_result(
     return judge(plain, comparison, case.level)
 
 
-def by_record(case: Case, plain: Result, members: Bools | Floats, strangers: Bools | Floats | None) -> Result:
-    """Return the result with the outcomes of people, 0 to 1 or nan, and with members compared with strangers."""
+def by_record(
+    case: Case, plain: Result, members: Bools | Floats, strangers: Bools | Floats | None, *, once: bool = False
+) -> Result:
+    """Return the result with the outcomes of people, 0 to 1 or nan, and with members compared with strangers.
+
+    With `once` all records of a unit have the same outcome, and it counts once.
+    """
+
+    def outcomes_of(role: str, values: Floats) -> Outcomes:
+        units = case.units(role)
+        if once and units is not None:
+            return Outcomes(values[np.unique(units, return_index=True)[1]])
+        return Outcomes(values, cluster=units)
+
     scores = members.astype(float)
-    real = Outcomes(scores, cluster=case.units("real"))
+    real = outcomes_of("real", scores)
     if strangers is None:
         return replace(plain, real=rate_of(real), individual=Individual(real=scores), verdict="no holdout")
     others = strangers.astype(float)
-    holdout = Outcomes(others, cluster=case.units("holdout"))
+    holdout = outcomes_of("holdout", others)
     plain = replace(
         plain, real=rate_of(real), holdout=rate_of(holdout), individual=Individual(real=scores, holdout=others)
     )
@@ -391,7 +403,7 @@ def _beats_prior(result: Result) -> bool:
         return False  # without a target the baseline is chance, not prior knowledge
     if prior is None or prior.rate is None or strangers is None or not strangers.n:
         return False
-    return wilson(strangers.hits, strangers.n).low > prior.rate
+    return wilson(*strangers.counted).low > prior.rate
 
 
 def _disagreement(difference: Interval, risk: Interval, p_adjusted: float | None, alpha: float) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
 from typing import Any
@@ -18,41 +17,19 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case
 from divulge.case.cells import drawn_codes
+from divulge.core.records import KeySet, MinimalKeySet
 from divulge.kernels.counts.contingency import Ints, combine
 from divulge.kernels.counts.disclosure import disclosed
 from divulge.kernels.places import places
 
 Floats = NDArray[np.float64]
 
-__all__ = ["Disclosing", "KeySet", "minimal_disclosing", "ranked_key_sets"]
+__all__ = ["minimal_disclosing", "ranked_key_sets"]
 
 _SECONDS = 8.0  # time of one core for the key sets of one size; start value, not calibrated
 _DRAWN = "key sets were searched on {:,} of {:,} synthetic rows, drawn at random, and tested on all rows"
 _FEWEST, _MOST = 100_000, 1_000_000  # synthetic rows of a search, where there are more; start values, not calibrated
 _SET_COST, _ROW_COST, _TARGET_COST = 150e-6, 20e-9, 2e-9  # estimated seconds a set, a row, a row and target
-
-
-@dataclass(frozen=True, slots=True)
-class KeySet:
-    """A key set for one target, and the share of synthetic rows in classes with only one target value."""
-
-    keys: tuple[str, ...]
-    target: str
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Disclosing:
-    """A minimal key set that discloses a target for some people: no subset of it does."""
-
-    keys: tuple[str, ...]
-    target: str
-    n_disclosed: int
-    """Real records whose synthetic class has only one target value, their own."""
-    share: float
-    """The same as a share of all real records."""
-    synthetic_share: float
-    """Share of synthetic rows in classes with only one target value."""
 
 
 _Codes = Mapping[str, NDArray[Any]]
@@ -161,7 +138,7 @@ def _rows_searched(n_columns: int, n_targets: int, max_columns: int) -> int:
 def _best(sets: Sequence[tuple[str, ...]], shares: Floats, target: str, keep: int) -> list[KeySet]:
     """Return the sets with the largest shares; ties keep the given order, which is by size and name."""
     order = np.argsort(-shares, kind="stable")[:keep]
-    return [KeySet(sets[i], target, float(shares[i])) for i in order if shares[i] >= 0]
+    return [KeySet(keys=sets[i], target=target, share=float(shares[i])) for i in order if shares[i] >= 0]
 
 
 def _candidates(
@@ -189,7 +166,7 @@ def minimal_disclosing(
     max_columns: int = 5,
     at_least: float = 0.01,
     jobs: int = 1,
-) -> tuple[list[Disclosing], list[str]]:
+) -> tuple[list[MinimalKeySet], list[str]]:
     """Return the minimal key sets that disclose a target for at least a share of the real records.
 
     A set discloses a record if all synthetic rows with its key have one target value, and it is the record's own
@@ -198,7 +175,7 @@ def minimal_disclosing(
 
     Returns
     -------
-    list of Disclosing
+    list of MinimalKeySet
         By target, then number of columns, then share, largest first.
     """
     names = sorted(case.schema.usable())
@@ -206,7 +183,7 @@ def minimal_disclosing(
     grouper = _Grouper(case, names, synthetic, real)
     n_real = case.n_rows("real")
     cost = _SET_COST + (case.n_rows("synthetic") + n_real) * (_ROW_COST + _TARGET_COST * len(targets))
-    found: dict[str, list[Disclosing]] = {t: [] for t in targets}
+    found: dict[str, list[MinimalKeySet]] = {t: [] for t in targets}
     notes: list[str] = []
     spent = 0.0
     for size in range(1, max_columns + 1):
@@ -229,12 +206,18 @@ def minimal_disclosing(
                 if n_right >= max(at_least * n_real, 1):
                     share = float(n_right) / n_real
                     found[target].append(
-                        Disclosing(keys, target, int(n_right), share, float(n_pure) / grouper.n_synthetic)
+                        MinimalKeySet(
+                            keys=keys,
+                            target=target,
+                            n_disclosed=int(n_right),
+                            share=share,
+                            synthetic_share=float(n_pure) / grouper.n_synthetic,
+                        )
                     )
-    ordered = [d for t in targets for d in sorted(found[t], key=lambda d: (len(d.keys), -d.n_disclosed, d.keys))]
+    ordered = [d for t in targets for d in sorted(found[t], key=lambda d: (len(d.keys), -(d.n_disclosed or 0), d.keys))]
     return ordered, notes
 
 
-def _covered(keys: tuple[str, ...], found: Sequence[Disclosing]) -> bool:
+def _covered(keys: tuple[str, ...], found: Sequence[MinimalKeySet]) -> bool:
     own = set(keys)
     return any(own.issuperset(d.keys) for d in found)

@@ -456,7 +456,7 @@ def nearest(
     if weights:
         _check_weights(weights, used)
     if there is not None:
-        return nearest_in_spark(case, used, weights, given or [0, 1], there, k, spill)
+        return nearest_in_spark(case.encoded, used, weights, given or [0, 1], there, k, spill)
     found = Distances(case, used, weights, ranges_of=given or [0, 1])
     near = found.nearest("synthetic", "real", k) if spill is None else found.by_blocks("synthetic", "real", k, spill)
     return Neighbours(near.distances, near.rows, near.n_ties)

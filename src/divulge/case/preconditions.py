@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import Check
 from divulge.case.comparable.exchangeable import exchangeable
 from divulge.case.comparable.overlap import no_overlap, overlap
 from divulge.case.comparable.together import rows_together
 from divulge.case.comparable.unseen import holdout_unseen
+from divulge.core.records import Precondition
 from divulge.core.schema import FEW_PEOPLE
 from divulge.tables.matched_names import differing_names
 from divulge.tables.pooled_columns import pool
@@ -42,9 +42,9 @@ _ALIKE_VALUES = (
 _SMALL = 100  # rows of a table below which most answers are unsure; start value, not calibrated
 
 
-def check_all(case: Case) -> list[Check]:
+def check_all(case: Case) -> list[Precondition]:
     """Return every check that applies to the case, in a fixed order."""
-    checks: list[Callable[[Case], Check | None]] = [
+    checks: list[Callable[[Case], Precondition | None]] = [
         _same_columns,
         _same_kinds,
         _useful_columns,
@@ -63,7 +63,7 @@ def check_all(case: Case) -> list[Check]:
     return [found for c in checks if (found := c(case)) is not None]
 
 
-def verbatim_strangers(case: Case) -> list[Check]:
+def verbatim_strangers(case: Case) -> list[Precondition]:
     """Return the checks that fail because strangers stand word for word in another table more often than by chance.
 
     They look at equal rows alone, which costs little: a single attack tells them, and makes no other check.
@@ -72,19 +72,21 @@ def verbatim_strangers(case: Case) -> list[Check]:
     return [check for check in checks if check is not None and not check.ok]
 
 
-def _same_columns(case: Case) -> Check:
+def _same_columns(case: Case) -> Precondition:
     shared = set(case.columns)
     extra = {t.role: [c for c in t.columns if c not in shared] for t in case.tables}
     uneven = {role: names for role, names in extra.items() if names}
     if not uneven:
-        return Check(check="same columns", ok=True, detail=f"all tables have the same {len(case.columns)} columns")
+        return Precondition(
+            check="same columns", ok=True, detail=f"all tables have the same {len(case.columns)} columns"
+        )
     told = ", ".join(f"{role} has {len(names)} more ({_names(names)})" for role, names in uneven.items())
     alike = differing_names(case.tables, case.columns)
     renamed = "; ".join(_renamed(case))
     detail = (
         f"{len(case.columns)} columns are shared; {told}, left out{alike and f'; {alike}'}{renamed and f'; {renamed}'}"
     )
-    return Check(check="same columns", ok=False, detail=detail)
+    return Precondition(check="same columns", ok=False, detail=detail)
 
 
 def _renamed(case: Case) -> Iterator[str]:
@@ -103,7 +105,7 @@ def _renamed(case: Case) -> Iterator[str]:
             yield f"{name!r} in synthetic has values of {column!r} in real: rename it if they are one column"
 
 
-def _same_kinds(case: Case) -> Check | None:
+def _same_kinds(case: Case) -> Precondition | None:
     known = case.encoded.known
     noted = sorted((c for c in case.columns if known(c).note), key=lambda c: known(c).read_alike)
     if not noted:
@@ -111,35 +113,37 @@ def _same_kinds(case: Case) -> Check | None:
     told = [f"{c!r} {known(c).note}" for c in noted]
     more = f"; and {len(told) - 5} more" if len(told) > 5 else ""
     ok = all(known(c).read_alike for c in noted)
-    return Check(check="same types", ok=ok, detail="; ".join(told[:5]) + more)
+    return Precondition(check="same types", ok=ok, detail="; ".join(told[:5]) + more)
 
 
-def _useful_columns(case: Case) -> Check | None:
+def _useful_columns(case: Case) -> Precondition | None:
     constant = list(case.schema.names("constant"))
     if not constant:
         return None
-    return Check(
+    return Precondition(
         check="constant columns", ok=True, detail=f"{_names(constant)}: tell nothing about anybody, not attacked"
     )
 
 
-def _identifiers(case: Case) -> Check | None:
+def _identifiers(case: Case) -> Precondition | None:
     named = [c for c in case.schema.columns if c.kind in ("identifier", "text")]
     if not named:
         return None
-    return Check(
+    return Precondition(
         check="identifiers and free text",
         ok=True,
         detail=f"{_names([c.name for c in named])}: not used as keys, targets or in whole-row comparison unless named",
     )
 
 
-def _infinities(case: Case) -> Check | None:
+def _infinities(case: Case) -> Precondition | None:
     known = case.encoded.known
     bad = [c for c in case.columns if known(c).family == "number" and np.isinf(known(c).levels.to_numpy()).any()]
     if not bad:
         return None
-    return Check(check="infinite values", ok=False, detail=f"{_names(bad)}: infinite values fall into the end bins")
+    return Precondition(
+        check="infinite values", ok=False, detail=f"{_names(bad)}: infinite values fall into the end bins"
+    )
 
 
 def unlike_values(case: Case) -> dict[str, float]:
@@ -191,18 +195,18 @@ def _among(counts: Ints, others: Ints, numbers: NDArray[np.float64] | None, few:
     return among
 
 
-def _unseen_values(case: Case) -> Check | None:
+def _unseen_values(case: Case) -> Precondition | None:
     unseen = list(unlike_values(case))
     if not unseen:
         return None
-    return Check(
+    return Precondition(
         check="same values",
         ok=False,
         detail=f"{_names(unseen)}: most synthetic values occur in no real record; were the tables prepared alike?",
     )
 
 
-def _identical(case: Case) -> Check | None:
+def _identical(case: Case) -> Precondition | None:
     same = [
         (case.tables[i].role, case.tables[j].role)
         for i, j in combinations(range(len(case.tables)), 2)
@@ -211,7 +215,7 @@ def _identical(case: Case) -> Check | None:
     if not same:
         return None
     told = "; ".join(f"{a} and {b} {_SAME if case.in_memory else _ALIKE}" for a, b in same)
-    return Check(check="different tables", ok=False, detail=f"{told}: were the files mixed up?")
+    return Precondition(check="different tables", ok=False, detail=f"{told}: were the files mixed up?")
 
 
 def _row_ids(case: Case) -> list[NDArray[np.int64]] | None:
@@ -235,7 +239,7 @@ def _n_distinct(ids: NDArray[np.int64]) -> int:
     return min(1, len(ids)) + int((ordered[1:] != ordered[:-1]).sum())
 
 
-def _duplicates(case: Case) -> Check | None:
+def _duplicates(case: Case) -> Precondition | None:
     ids = _row_ids(case)
     if ids is None:
         return None
@@ -243,7 +247,7 @@ def _duplicates(case: Case) -> Check | None:
     if n_distinct == n:
         return None
     share = (n - n_distinct) / n
-    return Check(
+    return Precondition(
         check="repeated rows",
         ok=True,
         detail=f"{n - n_distinct:,} of {n:,} real rows repeat another one ({100 * share:.1f}%); "
@@ -275,9 +279,9 @@ def table_facts(case: Case) -> list[dict[str, Any]]:
     return out
 
 
-def _sizes(case: Case) -> Check | None:
+def _sizes(case: Case) -> Precondition | None:
     if not case.has_holdout:
-        return Check(
+        return Precondition(
             check="holdout",
             ok=False,
             detail="no holdout: inference and disclosure are not separated; "
@@ -287,26 +291,26 @@ def _sizes(case: Case) -> Check | None:
     told = ", ".join(f"{n:,} {role}" for role, n in rows.items()) + " rows"
     few = [role for role, n in rows.items() if n < _SMALL]
     if few:
-        return Check(
+        return Precondition(
             check="sizes", ok=False, detail=f"{told}: {' and '.join(few)} are few, most answers will be unsure"
         )
-    return Check(check="sizes", ok=True, detail=told)
+    return Precondition(check="sizes", ok=True, detail=told)
 
 
-def _shared_units(case: Case) -> Check | None:
+def _shared_units(case: Case) -> Precondition | None:
     if case.unit is None or not case.has_holdout:
         return None
     known = [case.pooled(case.unit).counts[i][1:] > 0 for i in (0, 2)]
     if not all(own.any() for own in known):
-        return Check(
+        return Precondition(
             check="units apart",
             ok=False,
             detail=f"{case.unit!r} has no value in real or in holdout: nothing says who is one person",
         )
     both = int(np.count_nonzero(known[0] & known[1]))
     if not both:
-        return Check(check="units apart", ok=True, detail=f"no {case.unit!r} is in both real and holdout")
-    return Check(
+        return Precondition(check="units apart", ok=True, detail=f"no {case.unit!r} is in both real and holdout")
+    return Precondition(
         check="units apart",
         ok=False,
         detail=f"{both:,} units of {case.unit!r} are in both real and holdout: split by unit",

@@ -21,8 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.case.case import Case
-from divulge.case.encoded import MeasuredColumns
+from divulge.case.encoded import EncodedTables, MeasuredColumns
 from divulge.case.spark_answers import CODE, NUMBER, RAISED, VERSION, in_columns
 from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
 from divulge.kernels.neighbours.gower import Rows
@@ -52,7 +51,7 @@ class Blocks(NamedTuple):
 
 
 def nearest_in_spark(
-    case: Case,
+    tables: EncodedTables,
     columns: Sequence[str],
     weights: Mapping[str, float] | None,
     ranges_of: Sequence[int],
@@ -64,7 +63,7 @@ def nearest_in_spark(
 
     Parameters
     ----------
-    case
+    tables
         The reference, which is in memory, the queries, which Spark counts, and perhaps a table of ranges.
     columns, weights, ranges_of
         What is compared, and the tables that fix the ranges.
@@ -86,7 +85,7 @@ def nearest_in_spark(
         raise SettingError(f"id: the answer has a column {queries.id.lower()!r} itself. hint: rename that of queries.")
     if spill is not None and not Path(spill).is_dir():
         raise SettingError("spill: no such folder. hint: name one that all workers of Spark see.")
-    measured, entries = _on_ruler(case, columns, weights, ranges_of)
+    measured, entries = _on_ruler(tables, columns, weights, ranges_of)
     schema = _schema(queries)
     if spill is None:
         _check_workers(queries, None)
@@ -104,19 +103,19 @@ def nearest_in_spark(
 
 
 def _on_ruler(
-    case: Case, columns: Sequence[str], weights: Mapping[str, float] | None, ranges_of: Sequence[int]
+    tables: EncodedTables, columns: Sequence[str], weights: Mapping[str, float] | None, ranges_of: Sequence[int]
 ) -> tuple[MeasuredColumns, dict[str, pl.DataFrame]]:
     """Return the columns on one ruler, and for each column of the queries what stands for each of its values."""
-    values = {c: _of_values(case, c) for c in columns}
+    values = {c: _of_values(tables, c) for c in columns}
     most = max(len(own) for own in values.values())
     none = np.empty(0, dtype=np.int32)  # of a table of ranges no row is asked for
     codes = {}
     for column, own in values.items():
-        reference = case.pooled(column).codes[0]
+        reference = tables.pooled(column).codes[0]
         assert reference is not None
         padded = np.pad(own, (0, most - len(own)))
-        codes[column] = (reference, padded, *(none for _ in case.tables[2:]))
-    measured = case.encoded.with_codes(codes).measured_columns(columns, weights, ranges_of)
+        codes[column] = (reference, padded, *(none for _ in tables.tables[2:]))
+    measured = tables.with_codes(codes).measured_columns(columns, weights, ranges_of)
     placed = in_columns(measured.rows("synthetic"))
     entries = {}
     for column, own in values.items():
@@ -126,8 +125,8 @@ def _on_ruler(
     return measured, entries
 
 
-def _of_values(case: Case, column: str) -> NDArray[np.int32]:
-    codes = case.pooled(column).of_values[1]
+def _of_values(tables: EncodedTables, column: str) -> NDArray[np.int32]:
+    codes = tables.pooled(column).of_values[1]
     assert codes is not None
     return codes
 

@@ -32,6 +32,7 @@ from divulge.cli.root import cli
 from divulge.cli.termination import STATUS, terminable, was_terminated
 from divulge.core.errors import DivulgeError, shortened
 from divulge.core.private_folders import remove_private_folders
+from divulge.report.documents.console import clean
 
 __all__ = [
     "assess", "audit", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "membership",
@@ -58,8 +59,6 @@ def _run() -> NoReturn:
         _show(error)
         sys.exit(2)
     except DivulgeError as error:
-        from divulge.report.documents.console import clean
-
         say(clean(_told(str(error.args[0]))), level=ERROR)
         sys.exit(2)
     except BrokenPipeError:

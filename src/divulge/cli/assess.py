@@ -33,6 +33,7 @@ from divulge.cli.show import (
     progress_shown,
 )
 from divulge.core.errors import DivulgeError, SettingError
+from divulge.report.documents.console import clean
 
 if TYPE_CHECKING:
     from divulge.release.policy import Policy
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["assess", "demo"]
 
 _PASSED_ON = (
-    "search", "models", "membership", "utility", "fidelity", "fidelity_models", "tolerance", "acceptable",
+    "search", "models", "membership", "fidelity", "fidelity_models", "tolerance", "acceptable",
     "positive_control", "seed", "level", "budget", "people", "resume", "beyond_memory", "engine", "spill",
 )  # fmt: skip
 """Options of the command line that are passed to a run unchanged."""
@@ -100,7 +101,6 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
     from divulge.release.conditions import broken
     from divulge.release.fidelity_rules import parse_rule
     from divulge.release.policy import fixed_by, read_policy
-    from divulge.report.documents.console import clean
     from divulge.report.external.edition import checked_reveal
     from divulge.run.assess import assess_with
     from divulge.run.making.checkpoints import can_keep, discard

@@ -15,6 +15,7 @@ from divulge.cli.options import FILE, FOLDER, beyond_option, names, views_option
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, check_place, printed, progress_shown
 from divulge.core.errors import SettingError
+from divulge.report.documents.console import clean
 
 if TYPE_CHECKING:
     from divulge.auditing.report import AuditReport
@@ -237,8 +238,6 @@ def _write_junit(report: AuditReport, junit: str | None) -> None:
 
 def _broken(report: AuditReport) -> int:
     """Print the rules that are broken, and return the exit status."""
-    from divulge.report.documents.console import clean
-
     broken = [c for c in report.audit.policy.conditions if not c.kept] if report.audit.policy else []
     for c in broken:
         say(f"not kept: {clean(f'{c.condition}: found {c.found}, {c.why}')}")

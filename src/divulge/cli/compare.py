@@ -25,6 +25,7 @@ from divulge.cli.options import (
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, check_names, check_place, command_line, printed, progress_shown, written
 from divulge.core.errors import DivulgeError, SettingError
+from divulge.report.documents.console import clean
 
 if TYPE_CHECKING:
     from divulge.report.comparison.report import ComparisonReport
@@ -67,12 +68,6 @@ _PASSED_ON = (
     help="Folder to write the comparison to.",
 )
 @click.option(
-    "--utility/--no-utility",
-    default=True,
-    show_default=True,
-    help="Measure how well each table keeps the distributions and predictions of the real one.",
-)
-@click.option(
     "--fidelity/--no-fidelity",
     default=True,
     show_default=True,
@@ -104,7 +99,7 @@ _PASSED_ON = (
 @beyond_option("the comparison is")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary.")
 def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **options: Any) -> None:  # fmt: skip
-    """Attack the people of REAL through each CANDIDATE, and rank the candidates by risk, beside their utility.
+    """Attack the people of REAL through each CANDIDATE, and rank the candidates by risk, beside their use.
 
     A candidate is FILE or LABEL=FILE. Files with the same label are tables of one generator, and the ranking is then
     of generators. The full report on each candidate is written to a folder of its own below --out.
@@ -140,7 +135,7 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
         report = run(
             people[0], tables, holdout=people[1], keys=options["keys"] or None, targets=options["targets"] or None,
             schema=schema, unit=options["unit"], ignore=options["ignore"], missing=missing,
-            utility=options["utility"], jobs=options["jobs"],
+            jobs=options["jobs"],
             **asked | ({} if elsewhere else {"beyond_memory": True}),
             progress=progress, before=say_nothing if options["quiet"] else say,
         )  # fmt: skip
@@ -220,8 +215,6 @@ def _deliver(report: ComparisonReport, folder: Path, *, quiet: bool) -> None:
 
     written(report, folder)
     if quiet:
-        from divulge.report.documents.console import clean
-
         for failure in report.failed:
             say(f"{clean(failure['label'])} failed: {clean(failure['why'])}", level=ERROR)
         return

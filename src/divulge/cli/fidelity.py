@@ -12,6 +12,7 @@ from divulge.cli.options import FILE, beyond_option, engine_option, names, table
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, progress_shown
 from divulge.core.errors import SettingError
+from divulge.report.documents.console import clean
 
 __all__ = ["fidelity"]
 
@@ -90,7 +91,6 @@ def fidelity(real: str, synthetic: str, third: str | None, holdout: str | None, 
 
     Exit status: 0 done, 2 unusable input.
     """
-    from divulge.report.documents.console import clean
     from divulge.run.fidelity import fidelity as run
     from divulge.tables.readers import read_relational_schema, read_schema
 

@@ -18,6 +18,7 @@ from divulge.cli.root import cli
 from divulge.cli.show import cannot_write, check_file
 from divulge.core.atomic_write import written
 from divulge.core.errors import SettingError
+from divulge.report.documents.console import as_terminal_text, clean
 
 if TYPE_CHECKING:
     from divulge.report.model import Assessment
@@ -88,7 +89,6 @@ def _judge_scores(report: Report, other: str | None, rules: Sequence[str], quiet
 def _told(judged: Policy, quiet: bool) -> int:
     """Print what was found about each condition, and return the exit status."""
     from divulge.release.conditions import broken
-    from divulge.report.documents.console import clean
 
     if not quiet:
         click.echo(_table(judged))
@@ -115,7 +115,6 @@ def _table(judged: Policy) -> str:
     from rich.text import Text
 
     from divulge.report.blocks.table import Col, Table
-    from divulge.report.documents.console import as_terminal_text, clean
     from divulge.report.documents.tables import terminal_table
 
     cols = [

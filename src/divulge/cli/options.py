@@ -221,9 +221,6 @@ _SCOPE: _Options = (
                  help="Train models for inference  [default: up to 3 million people x targets]."),
     click.option("--membership/--no-membership", default=True, show_default=True,
                  help="Test who is taken for a member, by scores of distances, margins and a classifier."),
-    click.option("--utility/--no-utility", default=True, show_default=True,
-                 help="Measure how well the synthetic table keeps the distributions and predictions of the real "
-                 "one."),
     click.option("--fidelity/--no-fidelity", default=True, show_default=True,
                  help="Compare columns and pairs of columns with the real ones, beside what a fresh sample shows."),
     click.option("--fidelity-models", is_flag=True,

@@ -20,6 +20,7 @@ from divulge.cli.options import (
 )
 from divulge.cli.root import cli
 from divulge.cli.show import cannot_write, check_file, check_names
+from divulge.report.documents.console import clean
 
 __all__ = ["plan"]
 
@@ -44,7 +45,6 @@ def plan(real: str, synthetic: Sequence[str], together: bool, holdout: str | Non
 
     Exit status: 0 the run fits into memory and onto the disk, 2 it does not, or unusable input.
     """
-    from divulge.report.documents.console import clean
     from divulge.run.forecasting.forecast import plan as planned
     from divulge.tables.readers import read_schema
 

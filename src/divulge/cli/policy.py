@@ -6,6 +6,7 @@ import click
 
 from divulge.cli.options import FILE
 from divulge.cli.root import cli
+from divulge.report.documents.console import clean
 
 __all__ = ["policy"]
 
@@ -23,7 +24,6 @@ def policy(check: str | None) -> None:
     if check is None:
         click.echo(TEMPLATE, nl=False)
         return
-    from divulge.report.documents.console import clean
 
     given = read_policy(check)
     asked = conditions(given)

@@ -14,6 +14,7 @@ from divulge.cli.options import FILE, beyond_option, engine_option, names, views
 from divulge.cli.root import cli
 from divulge.cli.show import as_text, cannot_write, check_file, printed, progress_shown
 from divulge.core.errors import SettingError
+from divulge.report.documents.console import clean
 
 if TYPE_CHECKING:
     from divulge.report.policy_model import Condition
@@ -105,7 +106,6 @@ def diagnose(**options: Any) -> None:
 
 
 def _run(kind: _Kind, **options: Any) -> None:
-    from divulge.report.documents.console import clean
     from divulge.sdmetrics.reports import scoring
     from divulge.sdmetrics.reports.text import summary
 
@@ -188,8 +188,6 @@ def _write(option: str, path: str | None, write: Callable[[str], Any]) -> None:
 
 def _leave(judged: Sequence[Condition]) -> None:
     """Print the rules that are broken, and end with the status for them."""
-    from divulge.report.documents.console import clean
-
     broken = [c for c in judged if not c.kept]
     for c in broken:
         say(f"not kept: {clean(f'{c.condition}: found {c.found}, {c.why}')}")

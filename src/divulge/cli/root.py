@@ -24,7 +24,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
     "Tables": ("--holdout", "--together", "--schema", "--tables", "--unit", "--ignore", "--missing", "--sequence-key",
                "--sequence-index", "--allow-files-under"),
     "Attacker": ("--keys", "--targets", "--secrets", "--subgroups", "--groups", "--known-members", "--people"),
-    "What to run": ("--search", "--models", "--membership", "--utility", "--fidelity", "--fidelity-models",
+    "What to run": ("--search", "--models", "--membership", "--fidelity", "--fidelity-models",
                     "--measures", "--columns", "--scores", "--positive-control", "--tolerance", "--seed", "--level"),
     "Gate": ("--acceptable", "--policy", "--fail-on", "--baseline", "--junit"),
     "Machine": ("--engine", "--spill", "--beyond-memory", "--jobs", "--budget", "--timeout", "--resume"),

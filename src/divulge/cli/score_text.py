@@ -10,7 +10,7 @@ from typing import Any
 from divulge.attacks.membership.changes import Changes
 from divulge.attacks.membership.results import LEAST_ADVANTAGE, LEAST_AUC
 from divulge.attacks.registry import is_about_tables
-from divulge.case.comparable.check import Check
+from divulge.core.records import Precondition
 from divulge.core.result import Result
 from divulge.report.blocks.cells import verdict
 from divulge.report.blocks.table import Col, Num, Table
@@ -25,7 +25,9 @@ _COUNT = re.compile(r"\d[\d,.]*(?![\d,.]*%)")
 _TOLD_BY_NUMBER = "synthetic tables"
 
 
-def membership_text(found: tuple[Sequence[Result], Sequence[Check]], *, width: int = 110, colour: bool = False) -> str:
+def membership_text(
+    found: tuple[Sequence[Result], Sequence[Precondition]], *, width: int = 110, colour: bool = False
+) -> str:
     """Return the summary of `divulge membership`: the scores, and preconditions that are not met."""
     return _text(_membership(*found), width, colour)
 
@@ -40,7 +42,7 @@ def _text(parts: Iterator[Any], width: int, colour: bool) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _membership(results: Sequence[Result], checks: Sequence[Check]) -> Iterator[Any]:
+def _membership(results: Sequence[Result], checks: Sequence[Precondition]) -> Iterator[Any]:
     from rich.text import Text
 
     yield Text(f"divulge: membership: {_verdict(results)}", style="bold")
@@ -143,7 +145,7 @@ def _limits(result: Result, name: str, form: str = "{:.3f}") -> str:
     return _range(known, form) if len(known) == len(values) else "-"
 
 
-def _range(three: Sequence[float], form: str = "{:.3f}") -> str:
+def _range(three: Sequence[float | None], form: str = "{:.3f}") -> str:
     return f"{form} ({form} to {form})".format(*three) if three[0] == three[0] else "-"
 
 

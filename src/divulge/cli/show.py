@@ -17,6 +17,7 @@ from divulge.cli.log import logged, say
 from divulge.cli.options import check_path
 from divulge.core.atomic_write import check_target, check_writable, why_not
 from divulge.core.errors import SettingError
+from divulge.report.documents.console import clean
 
 if TYPE_CHECKING:
     from divulge.report.comparison.report import ComparisonReport
@@ -178,7 +179,6 @@ def printed(data: Any, summary: Callable[..., str]) -> None:
 
 def deliver(report: Report, folder: Path, *, quiet: bool) -> None:
     """Write the documents, and print the summary."""
-    from divulge.report.documents.console import clean
     from divulge.report.documents.terminal import summary
     from divulge.report.order import failures
 
@@ -258,8 +258,6 @@ class _Lines:
             say(stage)
             self._stage, self._began, self._told = stage, now, now
         elif attacking and now - self._told >= _EVERY:
-            from divulge.report.documents.console import clean
-
             left = _left_in_words(self._left, now - self._began, done, total)
             running = clean(_without_names(what, self._names, total))
             say(f"{done:,} of {total:,} {noun}s done{left and ', '}{left}; now {running}", done=done, total=total)

@@ -10,6 +10,7 @@ import click
 from divulge.cli.options import FILE, FOLDER, beyond_option, names, views_option
 from divulge.cli.root import cli
 from divulge.core.errors import SettingError
+from divulge.report.documents.console import clean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,6 +128,5 @@ def _show(found: Division, real: Path, holdout: Path, unit: str | None) -> None:
 
 
 def _clean(text: object) -> str:
-    from divulge.report.documents.console import clean
 
     return clean(text)

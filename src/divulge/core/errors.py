@@ -1,4 +1,4 @@
-"""The errors of divulge. Messages say what was asked, what was found and what to do, and never show a data value."""
+"""The errors of divulge: what was asked, what was found and what to do, never a data value; names are untrusted."""
 
 import re
 
@@ -11,12 +11,15 @@ __all__ = [
     "SettingError",
     "SizeError",
     "TableError",
+    "escaped",
     "shortened",
+    "tidy",
 ]
 
 MOST = 500
 """Characters of a message at most."""
 
+_JOINERS = "\u200c\u200d"  # some scripts cannot be spelt without them
 _CUT = "…"
 _HINT = "hint:"
 _QUOTED = r"""(?<!\w)(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")(?!\w)"""
@@ -114,3 +117,29 @@ class SettingError(DivulgeError, ValueError):
 
 class SizeError(DivulgeError, MemoryError):
     """A run that does not fit into the memory that there is."""
+
+
+def tidy(text: object) -> str:
+    r"""Return text without control and direction characters: column names are untrusted.
+
+    Examples
+    --------
+    >>> tidy("age\u202e") == "age\ufffd"
+    True
+    """
+    return "".join(c if c.isprintable() or c in _JOINERS else "\ufffd" for c in str(text))
+
+
+def escaped(toml: str) -> str:
+    r"""Return TOML with control and direction characters as escapes, so that a terminal shows what a name holds.
+
+    Examples
+    --------
+    >>> print(escaped('["a\u202eb"]\n'), end="")
+    ["a\u202Eb"]
+    """
+    return "".join(c if c.isprintable() or c in f"\n{_JOINERS}" else _escape(c) for c in toml)
+
+
+def _escape(sign: str) -> str:
+    return f"\\u{ord(sign):04X}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08X}"

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from divulge.core.errors import SettingError
+from divulge.core.errors import SettingError, escaped
 from divulge.core.limits import Rule, rules_from
-from divulge.core.result import escaped
 from divulge.core.schema import Column, Schema, column_from, no_such, schema_from_sdv
 
 __all__ = ["Relation", "RelationalSchema", "relational_from_sdv", "relational_from_toml"]

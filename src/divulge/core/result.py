@@ -1,4 +1,4 @@
-"""The result of an attack: one frozen `Result` per attack and setting, with the fields of assessment.json."""
+"""The result of an attack: one frozen `Result` per attack and setting; a record with what stays in memory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.coded_scores import Scores, coded, decoded
+from divulge.core.errors import escaped, tidy
+from divulge.core.records import (
+    FOUND,
+    Baseline,
+    Difference,
+    Group,
+    Rate,
+    ResultRecord,
+    Risk,
+    Value,
+    Verdict,
+)
 
 __all__ = [
     "FOUND",
-    "IN_MEMORY",
     "Baseline",
     "Difference",
     "Group",
@@ -29,76 +40,12 @@ __all__ = [
     "identity",
     "is_compared",
     "jsonable",
+    "plain",
     "tidy",
 ]
 
-Verdict = Literal["excess found", "deficit found", "none found", "cannot tell", "no holdout"]
-FOUND: tuple[Verdict, ...] = ("excess found", "deficit found")
-"""Verdicts that are findings: members are hit more often than strangers, or less often."""
-
 Counts = Literal["people", "rows", "guesses"]
 """What rates are of: people, synthetic rows by whose person is nearest, or guesses that fit one person or not."""
-
-
-_JOINERS = "\u200c\u200d"  # some scripts cannot be spelt without them
-IN_MEMORY = ("individual", "table", "comparison", "counts", "hit", "measured")
-"""Fields of a result that never go into assessment.json."""
-
-
-class Rate(msgspec.Struct, frozen=True, kw_only=True):
-    """How often the attack was right on one group of people."""
-
-    hits: float
-    """Sum of scores in [0, 1]; fractional if the attack gives probabilities."""
-    n: int
-    """Records that were attacked."""
-    rate: float | None
-    """hits / n, a proportion in [0, 1]; None when n is 0."""
-    units: int | None = None
-    """People or households whose rows the n records are; None where each record is a person."""
-
-
-class Baseline(msgspec.Struct, frozen=True, kw_only=True):
-    """The rate of an attacker without the synthetic table."""
-
-    rate: float | None
-    what: str
-
-
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """Rate of members minus rate of strangers, with its interval."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    low_simultaneous: float | None = None
-    high_simultaneous: float | None = None
-
-
-class Value(msgspec.Struct, frozen=True, kw_only=True):
-    """A measure that is not a rate, for each table."""
-
-    real: int | float | None = None
-    holdout: int | float | None = None
-    synthetic: int | float | None = None
-
-
-class Risk(msgspec.Struct, frozen=True, kw_only=True):
-    """The residual over the holdout, (p_T - p_C) / (1 - p_C): 0 is no more than strangers have, 1 is everybody.
-
-    For measures that count synthetic rows (such as `dcr`) it is the fraction of synthetic rows that are copied.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    low_simultaneous: float | None
-    high_simultaneous: float | None
-    level: float
-    method: str
-    leak_free_low: float | None = None
-    leak_free_high: float | None = None
-    """If nothing leaked, the risks of all comparisons of the attack lie between these limits, at this level."""
 
 
 class Individual:
@@ -139,48 +86,9 @@ class Individual:
         return Individual(real=real, holdout=holdout, real_times=self.real_times, holdout_times=self.holdout_times)
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """One part of a result: the guesses on one set of columns, or the people of one subgroup."""
+class Result(ResultRecord, frozen=True, kw_only=True):
+    """One attack with one setting: its record, and what stays in memory."""
 
-    of: str
-    """What the parts are: "column set", or the column whose values define the subgroups."""
-    name: str
-    """Name of the part; subgroups are numbered, because their values are data values."""
-    real: Rate
-    holdout: Rate | None = None
-    risk: Risk | None = None
-    """Its simultaneous limits allow for the number of parts."""
-
-
-class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """One attack with one setting."""
-
-    attack: str
-    variant: str = ""
-    keys: tuple[str, ...] = ()
-    target: str | None = None
-    settings: dict[str, Any] = {}
-    real: Rate | None = None
-    holdout: Rate | None = None
-    baseline: Baseline | None = None
-    difference: Difference | None = None
-    value: Value | None = None
-    risk: Risk | None = None
-    score: float | None = None
-    """100 (1 - min(1, max(0, risk.high))), the privacy score of the field; 100 is least risk. If a full copy of the
-    real table would show only a part of the risk, the limit is divided by that part; None if it would show nothing.
-    With the verdict "deficit found" the score is 100 (1 - min(1, |risk.low|))."""
-    p_value: float | None = None
-    p_adjusted: float | None = None
-    smallest_detectable: float | None = None
-    verdict: Verdict | None = None
-    context: dict[str, float | None] = {}
-    """Further numbers that help to read the result, by name."""
-    curves: dict[str, list[float]] = {}
-    groups: tuple[Group, ...] = ()
-    """The result by column set or by subgroup of people."""
-    notes: tuple[str, ...] = ()
-    seconds: float = 0.0
     individual: Individual | None = None
     """Scores per record; never in assessment.json."""
     table: Any = None
@@ -196,8 +104,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain dictionaries and lists, as in assessment.json."""
-        fields = {f: getattr(self, f) for f in self.__struct_fields__ if f not in IN_MEMORY}
-        return jsonable(msgspec.to_builtins(fields))  # type: ignore[no-any-return] # a dict goes in, a dict comes out
+        return jsonable(msgspec.to_builtins(self.record()))  # type: ignore[no-any-return] # a struct becomes a dict
+
+    def record(self) -> ResultRecord:
+        """Return the result as in assessment.json: nan and infinities are None, numpy numbers are Python's."""
+        return ResultRecord(**{f: plain(getattr(self, f)) for f in ResultRecord.__struct_fields__})
 
     def __str__(self) -> str:
         return f"{tidy(label(self))}: {sentence(self)}"
@@ -229,6 +140,13 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def plain(value: Any) -> Any:
+    """Return the value as `jsonable` does, with structs and tuples kept."""
+    if isinstance(value, msgspec.Struct):
+        return type(value)(**{f: plain(getattr(value, f)) for f in value.__struct_fields__})
+    return tuple(map(plain, value)) if type(value) is tuple else jsonable(value)
 
 
 class Labelled(Protocol):
@@ -277,32 +195,6 @@ def identity(result: Labelled) -> Identity:
     return result.attack, result.variant, result.keys, result.target
 
 
-def tidy(text: object) -> str:
-    r"""Return text without control and direction characters: column names are untrusted.
-
-    Examples
-    --------
-    >>> tidy("age\u202e") == "age\ufffd"
-    True
-    """
-    return "".join(c if c.isprintable() or c in _JOINERS else "\ufffd" for c in str(text))
-
-
-def escaped(toml: str) -> str:
-    r"""Return TOML with control and direction characters as escapes, so that a terminal shows what a name holds.
-
-    Examples
-    --------
-    >>> print(escaped('["a\u202eb"]\n'), end="")
-    ["a\u202Eb"]
-    """
-    return "".join(c if c.isprintable() or c in f"\n{_JOINERS}" else _escape(c) for c in toml)
-
-
-def _escape(sign: str) -> str:
-    return f"\\u{ord(sign):04X}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08X}"
-
-
 BY_CHANCE = ("rows a few places apart", "rows in random order")
 """Baselines that are no guess without the synthetic table, but what its own rows give by chance."""
 TOWARDS = "leak-free share towards members"
@@ -345,8 +237,8 @@ def sentence(result: Result) -> str:
     if counts_rows(result):
         assert result.real is not None
         rate, free = result.real, result.context.get(TOWARDS)
-        strangers = result.holdout.hits if result.holdout else 0.0
-        share = rate.hits / (rate.hits + strangers) if rate.hits + strangers else None
+        members, strangers = rate.counted[0], result.holdout.counted[0] if result.holdout else 0.0
+        share = members / (members + strangers) if members + strangers else None
         if share is None:
             parts.append(f"no synthetic row was counted ({_counted(rate)})")
         else:
@@ -378,8 +270,9 @@ def sentence(result: Result) -> str:
 
 
 def _counted(rate: Rate) -> str:
-    hits = f"{rate.hits:,.0f}" if float(rate.hits).is_integer() else f"{rate.hits:,.1f}"
-    return f"{hits} of {rate.n:,}" + ("" if rate.units is None else f" rows of {rate.units:,}")
+    hits, n = rate.counted
+    told = f"{hits:,.0f}" if float(hits).is_integer() else f"{hits:,.1f}"
+    return f"{told} of {n:,}" + ("" if rate.units is None else f" rows of {rate.units:,}")
 
 
 def _guessed(rate: Rate) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from divulge.core.errors import ColumnError, SettingError
+from divulge.core.errors import ColumnError, SettingError, escaped
 from divulge.core.limits import LIMITS, NO_LIMITS, Limits, Rule, limits_from, rules_from
-from divulge.core.result import escaped
 from divulge.core.threat_model import NOT_STATED, TABLES, Threat, template, threat_from
 
 __all__ = [

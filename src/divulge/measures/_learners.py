@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from threadpoolctl import threadpool_limits
 from divulge.case.case import Case
 from divulge.measures._refits import leaves
 from divulge.measures._rows import TableRows, indicators, tree_matrix
-from divulge.measures.single_table import _CELLS, _classifier, _cramer, _regressor
 
 __all__ = [
     "MODELS",
@@ -39,8 +39,10 @@ Answer = Callable[[Floats], Floats]
 _CLASSES = 5
 _BLOCKS = 32  # of each training table
 _TARGETS = 3
+_CELLS = 10_000  # cells of the cross table of a pair at most; start value
 _LEAVES = 32  # of the tree
 _TREES, _DEPTH = 8, 3  # of the random trees of the ridge
+_BOOSTED = 120  # trees of one boosting: one for each class and iteration; start value
 _BINS, _COMMONEST = 5, 10  # of its indicators
 
 
@@ -125,10 +127,27 @@ def usual_targets(case: Case, names: Sequence[str], most: int = _TARGETS) -> tup
     for a, b in combinations(sorted(names), 2):
         if case.n_codes(a) * case.n_codes(b) > _CELLS:
             continue
-        v = round(_cramer(case, (a, b), 0), 9)
+        v = round(_association(case, (a, b)), 9)
         for name in (a, b) if v <= 0.99 else ():
             best[name] = max(best[name], v)
     return tuple(sorted(sorted(best, key=lambda n: (-best[n], n))[:most]))
+
+
+def _association(case: Case, pair: tuple[str, str]) -> float:
+    """Return Cramér's V of two columns of the real table, with Bergsma's correction; 0 where one is constant."""
+    from scipy.stats.contingency import association
+
+    a, b = (case.codes(n)[0].astype(np.int64) for n in pair)
+    shape = [case.n_codes(n) for n in pair]
+    table = np.bincount(a * shape[1] + b, minlength=shape[0] * shape[1]).reshape(shape)
+    table = table[table.any(axis=1)][:, table.any(axis=0)]
+    n, (rows, columns) = int(table.sum()), table.shape
+    if min(rows, columns) < 2 or n < 2:
+        return 0.0
+    phi = association(table, method="cramer") ** 2 * (min(rows, columns) - 1)
+    phi = max(0.0, phi - (rows - 1) * (columns - 1) / (n - 1))
+    least = min(k - (k - 1) ** 2 / (n - 1) for k in (rows, columns)) - 1
+    return float(np.sqrt(min(1.0, phi / least))) if least > 0 else 0.0
 
 
 def fitted(model: str, lesson: Lesson, rows: TableRows) -> Answer:
@@ -140,14 +159,41 @@ def fitted(model: str, lesson: Lesson, rows: TableRows) -> Answer:
         return _tree(lesson, x, rows)
     matrix, categories = tree_matrix(x, lesson.numeric)
     if lesson.is_number:
-        answer = _regressor(matrix, lesson.outcome(rows)[:, 0], categories)
+        answer = _boosting(matrix, lesson.outcome(rows)[:, 0], categories)
         return lambda asked: np.asarray(answer(tree_matrix(asked, lesson.numeric)[0]))[:, None]
     classes = lesson.classes(rows)
     known = np.unique(classes)
     if len(known) == 1:
         return lambda asked: np.tile(np.eye(lesson.n_classes)[known[0]], (len(asked), 1))
-    chances = _classifier(matrix, classes, categories)
+    chances = _boosting(matrix, classes, categories, len(known))
     return lambda asked: _spread_out(chances(tree_matrix(asked, lesson.numeric)[0]), known, lesson.n_classes)
+
+
+def _boosting(x: Floats, y: NDArray[Any], categories: Sequence[bool], n_classes: int = 0) -> Answer:
+    """Return a model of numbers, or of classes, as a function of features.
+
+    One thread: with several the sums depend on their number.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    n_iterations = int(np.clip(_BOOSTED // max(1, n_classes - (n_classes == 2)), 20, 40))
+    filled = np.asarray(~np.isnan(x).all(axis=0))  # without columns that are missing in all training rows
+    if not filled.any():
+        filled[0], x = True, np.zeros_like(x)
+    model = (HistGradientBoostingClassifier if n_classes else HistGradientBoostingRegressor)(
+        max_iter=n_iterations, learning_rate=5 / n_iterations, max_leaf_nodes=8, l2_regularization=1.0,
+        early_stopping=False, random_state=0,
+        categorical_features=[c for c, f in zip(categories, filled, strict=True) if f],
+    )  # fmt: skip
+    with threadpool_limits(1, user_api="openmp"), warnings.catch_warnings(action="ignore"):  # it warns of many classes
+        model.fit(x[:, filled], y)
+    predict = model.predict_proba if n_classes else model.predict
+
+    def answer(asked: Floats) -> Floats:
+        with threadpool_limits(1, user_api="openmp"):
+            return np.asarray(predict(asked[:, filled]))
+
+    return answer
 
 
 def _spread_out(chances: Floats, known: Ints, n: int) -> Floats:

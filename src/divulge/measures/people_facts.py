@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
+from divulge.core import records
 from divulge.core.distinct_values import distinct_values
 from divulge.measures._rare_records import (
     People,
@@ -100,8 +100,8 @@ class PeopleFacts:
     person: Ints
     """Shape (n_real + n_holdout,): number of the person or household of each row, members first."""
 
-    def to_facts(self) -> dict[str, Any]:
-        """Return the counts of people as plain numbers and words, as in assessment.json; no row number and no value."""
+    def to_facts(self) -> records.Facts:
+        """Return the counts of people, as in assessment.json; no row number and no value."""
         v, r, n = self.verbatim, self.repeated, len(self.verbatim.members)
 
         def people(rows: Bools, person: Ints = self.person[:n]) -> int:
@@ -109,24 +109,24 @@ class PeopleFacts:
 
         stranger = r.stranger or 0
         of = [who for who, times in (("member", r.member), ("stranger", stranger)) if times == max(r.member, stranger)]
-        return {
-            "verbatim": {
-                "members": people(v.members),
-                "strangers": None if v.strangers is None else people(v.strangers, self.person[n:]),
-                "telling": people(v.telling),
-                "named": people(v.named),
-                "why_not_named": v.why_not_named,
-            },
-            "repeated": {
-                "times": max(r.member, stranger),
-                "of": " and ".join(of) if r.member or stranger else None,
-                "elsewhere": r.elsewhere,
-                "stands_out": r.stands_out,
-                "p_value": r.p_value,
-                "found": bool(r.found.any()),
-                "named": people(r.found),
-            },
-        }
+        return records.Facts(
+            verbatim=records.Verbatim(
+                members=people(v.members),
+                strangers=None if v.strangers is None else people(v.strangers, self.person[n:]),
+                telling=people(v.telling),
+                named=people(v.named),
+                why_not_named=v.why_not_named,
+            ),
+            repeated=records.Repeated(
+                times=max(r.member, stranger),
+                of=" and ".join(of) if r.member or stranger else None,
+                elsewhere=r.elsewhere,
+                stands_out=r.stands_out,
+                p_value=r.p_value,
+                found=bool(r.found.any()),
+                named=people(r.found),
+            ),
+        )
 
 
 def people_facts(case: Case) -> PeopleFacts | None:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
 
-import msgspec
 import polars as pl
 
 from divulge.attacks.catalogue import CATALOGUE
-from divulge.attacks.key_sets import Disclosing, KeySet
 from divulge.attacks.membership.recognised import BY_DISTANCE
-from divulge.case.comparable.check import Check
-from divulge.core.result import Result, jsonable
+from divulge.core.result import Result, jsonable, plain
 from divulge.core.schema import Schema
 from divulge.measures.result import FidelityResult
 from divulge.report import model
@@ -21,7 +16,7 @@ from divulge.report.content import RECORDS
 from divulge.report.control_model import PositiveControl
 from divulge.report.environment import machine_words, package_versions
 from divulge.report.fidelity_model import FidelityScope
-from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment, ResultRecord
+from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment
 
 __all__ = ["assembled"]
 
@@ -32,23 +27,22 @@ def assembled(
     settings: model.Settings,
     started: str,
     seconds: float,
-    tables: Mapping[str, Any],
+    tables: model.Tables,
     schema: Schema,
     bins: Mapping[str, str],
-    checks: Sequence[Check],
+    checks: Sequence[model.Precondition],
     results: Sequence[Result],
-    failed: Sequence[Mapping[str, str]],
-    key_sets: Sequence[KeySet],
-    minimal: Sequence[Disclosing],
+    failed: Sequence[model.Failure],
+    key_sets: Sequence[model.KeySet],
+    minimal: Sequence[model.MinimalKeySet],
     notes: Sequence[str],
     verdict: model.Overall,
     records: pl.DataFrame | None,
     exposed_strangers: float | None,
     facts: model.Facts | None = None,
-    positive_control: Sequence[Mapping[str, Any]] = (),
-    left_out: Sequence[Mapping[str, Any]] = (),
-    not_run: Sequence[Mapping[str, str]] = (),
-    utility: Sequence[Mapping[str, Any]] = (),
+    positive_control: Sequence[PositiveControl] = (),
+    left_out: Sequence[model.LeftOut] = (),
+    not_run: Sequence[model.NotRun] = (),
     fidelity: Sequence[FidelityResult] = (),
     fidelity_scope: FidelityScope | None = None,
     sampling: model.Sampling | None = None,
@@ -66,20 +60,19 @@ def assembled(
         started=started,
         seconds=seconds,
         verdict=verdict,
-        tables=_typed(tables, model.Tables),
+        tables=tables,
         schema=_columns(schema, bins),
-        preconditions=_each(map(msgspec.to_builtins, checks), model.Precondition),
-        results=tuple(msgspec.convert(r.to_dict(), ResultRecord) for r in results),
-        key_sets=_each(map(dataclasses.asdict, key_sets), model.KeySet),
-        minimal_key_sets=_each(map(dataclasses.asdict, minimal), model.MinimalKeySet),
+        preconditions=tuple(checks),
+        results=tuple(r.record() for r in results),
+        key_sets=tuple(key_sets),
+        minimal_key_sets=tuple(minimal),
         records=_records_summary(records, exposed_strangers, results),
         facts=facts,
-        positive_control=_each(positive_control, PositiveControl),
-        failed=_each(failed, model.Failure),
-        left_out=_each(left_out, model.LeftOut),
-        not_run=_each(not_run, model.NotRun),
-        utility=_each(utility, model.Utility),
-        fidelity=_each((r.to_dict() for r in fidelity), FidelityResult),
+        positive_control=tuple(positive_control),
+        failed=tuple(failed),
+        left_out=tuple(left_out),
+        not_run=tuple(not_run),
+        fidelity=tuple(map(plain, fidelity)),
         fidelity_scope=fidelity_scope,
         policy=None,
         change=None,
@@ -90,18 +83,6 @@ def assembled(
         attacks=_about(results),
         notes=tuple(notes),
     )
-
-
-Kind = TypeVar("Kind", bound=msgspec.Struct)
-
-
-def _typed(part: Any, kind: type[Kind]) -> Kind:
-    """Return one part of a run's findings as a struct, with nan as None and numpy numbers as Python numbers."""
-    return msgspec.convert(jsonable(dict(part)), kind)
-
-
-def _each(parts: Iterable[Any], kind: type[Kind]) -> tuple[Kind, ...]:
-    return tuple(_typed(part, kind) for part in parts)
 
 
 def _about(results: Sequence[Result]) -> dict[str, model.About]:
@@ -121,7 +102,7 @@ def _columns(schema: Schema, bins: Mapping[str, str]) -> tuple[model.Column, ...
     )
 
 
-def _not_tested(run: set[str], checks: Sequence[Check]) -> tuple[model.NotTested, ...]:
+def _not_tested(run: set[str], checks: Sequence[model.Precondition]) -> tuple[model.NotTested, ...]:
     """Return the questions that no attack of the run answers, and the preconditions that could not be tested."""
     attacks = [model.NotTested(what=w, question=q) for attack, w, q in NOT_TESTED if attack not in run]
     unknown = [model.NotTested(what=c.check, question=UNTESTED.get(c.check, "")) for c in checks if not c.tested]

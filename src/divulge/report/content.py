@@ -39,7 +39,6 @@ LATER: dict[str, Any] = {
     "left_out": [],
     "facts": None,
     "not_run": [],
-    "utility": [],
     "fidelity": [],
     "fidelity_scope": None,
     "policy": None,

@@ -9,7 +9,10 @@ from msgspec import Meta
 
 from divulge.core.result import Verdict
 
-__all__ = ["Found", "Planted", "PositiveControl", "Smallest"]
+__all__ = ["Found", "Kind", "Planted", "PositiveControl", "Smallest"]
+
+
+Kind = Literal["random people", "unusual people", "near copies"]
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +53,7 @@ class PositiveControl(msgspec.Struct, frozen=True, kw_only=True):
     A kind that could not be planted has no verdict and says why in its note.
     """
 
-    kind: Literal["random people", "unusual people", "near copies"]
+    kind: Kind
     share: Annotated[float, Meta(gt=0, le=0.5)]
     n_planted: int
     verdict: Verdict | None

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from divulge.core.result import Baseline, Difference, Risk, Value, Verdict
+from divulge.core.records import (
+    Count,
+    Facts,
+    Group,
+    KeySet,
+    MinimalKeySet,
+    Number,
+    Precondition,
+    Rate,
+    Repeated,
+    ResultRecord,
+    Verbatim,
+    Verdict,
+)
 from divulge.core.threat_model import Threat
 from divulge.measures.result import FidelityResult
 from divulge.report.control_model import PositiveControl
@@ -42,7 +55,6 @@ __all__ = [
     "Settings",
     "Table",
     "Tables",
-    "Utility",
     "Verbatim",
 ]
 
@@ -65,10 +77,6 @@ UNTESTED = {
     "rows belong together": "do several rows belong to one person?",
 }
 """Questions of the preconditions that cannot be tested on every table."""
-
-Count = Annotated[int, Meta(ge=0, le=2**53)]
-Number = int | float
-"""A number that JSON keeps unchanged: an integer has no decimal point."""
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -205,71 +213,6 @@ class Overall(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
 
 
-class Precondition(msgspec.Struct, frozen=True, kw_only=True):
-    """One check that was made before any attack."""
-
-    check: str
-    ok: bool
-    detail: str
-    tested: bool = True
-    """False where these tables cannot show a breach; `detail` says why."""
-    numbers: Annotated[
-        dict[str, Number], Meta(description="Numbers of the detail, by name; an external edition has none.")
-    ] = {}
-
-
-class Verbatim(msgspec.Struct, frozen=True, kw_only=True):
-    """How many people's whole record stands in the synthetic table, whatever a test says."""
-
-    members: Count
-    strangers: Count | None
-    telling: Annotated[
-        Count, Meta(description="Of the members, those whose record chance under these columns can hardly make.")
-    ]
-    named: Annotated[Count, Meta(description="Of these, those who are named in the records.")]
-    why_not_named: str | None
-
-
-class Repeated(msgspec.Struct, frozen=True, kw_only=True):
-    """The synthetic row that is repeated most often among those that equal exactly one person."""
-
-    times: Count
-    of: Annotated[str | None, Meta(description="Whether the person is a member or a stranger.")]
-    elsewhere: Annotated[Count, Meta(description="How often any row is there that equals nobody, or one stranger.")]
-    stands_out: bool
-    p_value: float | None
-    found: Annotated[bool, Meta(description="Whether this is a finding about one person.")]
-    named: Annotated[Count, Meta(description="Members whose record is repeated more often than chance can explain.")]
-
-
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts about single people, beside the verdicts; an external edition has none."""
-
-    verbatim: Verbatim
-    repeated: Repeated
-
-
-class KeySet(msgspec.Struct, frozen=True, kw_only=True):
-    """A key set that was tested, and the share of synthetic rows in classes of one target value."""
-
-    keys: tuple[str, ...]
-    target: str
-    share: Annotated[float | None, Meta(description="Null in an external edition where a column is binned.")]
-
-
-class MinimalKeySet(msgspec.Struct, frozen=True, kw_only=True):
-    """A key set that discloses a target for some people, none of whose subsets does.
-
-    An external edition withholds small counts, here and elsewhere.
-    """
-
-    keys: tuple[str, ...]
-    target: str
-    n_disclosed: int | None
-    share: float | None
-    synthetic_share: float | None
-
-
 class Records(msgspec.Struct, frozen=True, kw_only=True):
     """How many real records stand out, by sign; null where no attack looked for the sign. The file has each record."""
 
@@ -314,56 +257,11 @@ class NotRun(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-class Utility(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of the real table the synthetic table keeps, by one measure.
-
-    `reference`: the same measure on the holdout, which shows how much another sample of the population keeps.
-    `judged_by`: the measure of fidelity that judges the same thing beside a fresh sample, with its ruler, the limits of
-    its difference and its verdict; "" where the run did not make it.
-    """
-
-    measure: str
-    value: float | None
-    reference: float | None
-    better: Literal["higher", "lower"]
-    about: str
-    notes: tuple[str, ...]
-    judged_by: str = ""
-    ruler: float | None = None
-    low: float | None = None
-    high: float | None = None
-    verdict: str = ""
-
-
 class NotTested(msgspec.Struct, frozen=True, kw_only=True):
     """A question that this run does not answer."""
 
     what: str
     question: str
-
-
-class Rate(msgspec.Struct, frozen=True, kw_only=True):
-    """How often the attack was right on one group of people.
-
-    In an external edition hits and rate are null where they are withheld, and n where it is small.
-    """
-
-    hits: Number | None
-    n: Annotated[int, Meta(ge=0)] | None
-    rate: float | None
-    units: Annotated[
-        Count | None, Meta(description="People or households whose rows these are; null where a row is a person.")
-    ] = None
-
-
-class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """One part of a result: the guesses on one set of columns, or the people of one subgroup."""
-
-    of: str
-    name: str
-    real: Rate
-    holdout: Rate | None
-    risk: Risk | None
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -373,52 +271,6 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     question: str
     needs: str
     reference: str
-
-
-class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One attack with one setting."""
-
-    attack: Annotated[str, Meta(description="Name of the attack, which is a function of divulge.")]
-    variant: Annotated[str, Meta(description="What distinguishes the results of one attack.")]
-    keys: Annotated[tuple[str, ...], Meta(description="Columns that the attacker knows.")]
-    target: Annotated[str | None, Meta(description="Column that the attacker wants to learn.")]
-    settings: Annotated[dict[str, Any], Meta(description="Settings of the attack.")]
-    real: Annotated[Rate | None, Meta(description="Members: people in the real table.")]
-    holdout: Annotated[Rate | None, Meta(description="Strangers: people whom the synthesizer never saw.")]
-    baseline: Annotated[Baseline | None, Meta(description="The rate without the synthetic table.")]
-    difference: Annotated[Difference | None, Meta(description="Rate of members minus rate of strangers.")]
-    value: Annotated[Value | None, Meta(description="A measure that is not a rate, for each table.")]
-    risk: Annotated[
-        Risk | None,
-        Meta(description="The residual over the holdout, (p_T - p_C) / (1 - p_C); null for absolute measures."),
-    ]
-    score: Annotated[
-        float | None,
-        Meta(
-            description="100 (1 - min(1, max(0, risk.high / shown))), shown being the part of a full copy of the real "
-            "table that would show here (in context, 1 where it is not); 100 is least risk, null where shown is not "
-            "above 0."
-        ),
-    ]
-    p_value: Annotated[float | None, Meta(description="Two-sided, of the difference.")]
-    p_adjusted: Annotated[float | None, Meta(description="Corrected within the family of the attack.")]
-    smallest_detectable: Annotated[
-        float | None,
-        Meta(
-            description="Excess in rate that the verdict of this run finds with 80% power: two-sided, corrected for "
-            "the comparisons of the attack and for the attacks."
-        ),
-    ]
-    verdict: Annotated[Verdict | None, Meta(description="Null for absolute measures.")]
-    context: Annotated[dict[str, Number | None], Meta(description="Further numbers, by name.")]
-    curves: Annotated[
-        dict[str, list[float | None]], Meta(description="Lists by name; those of one curve have equal length.")
-    ]
-    groups: Annotated[
-        tuple[Group, ...], Meta(description="Parts of the result: column sets, or numbered subgroups of people.")
-    ]
-    notes: Annotated[tuple[str, ...], Meta(description="Sentences that belong to the numbers.")]
-    seconds: Annotated[float, Meta(description="Time taken.")]
 
 
 class Assessment(msgspec.Struct, frozen=True, kw_only=True):
@@ -449,7 +301,6 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
     failed: tuple[Failure, ...]
     left_out: tuple[LeftOut, ...]
     not_run: tuple[NotRun, ...]
-    utility: tuple[Utility, ...]
     fidelity: Annotated[
         tuple[FidelityResult, ...], Meta(description="Of each measure first all columns together.")
     ] = ()

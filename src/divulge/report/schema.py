@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from divulge.report.model import Assessment
+from divulge.report.model import Assessment, Group, ResultRecord
 
 __all__ = ["assessment_schema", "fault", "fault_of", "schema_of", "schema_text"]
 
@@ -26,7 +26,17 @@ def fault(data: Any) -> str:
     >>> fault({"format": "divulge-assessment/1"})
     '$: a field is absent'
     """
-    return fault_of(data, Assessment) or _unequal(data)
+    return fault_of(data, Assessment) or _absent(data) or _unequal(data)
+
+
+def _absent(data: Any) -> str:
+    """Return where a result, or a part of one, lacks a field: every version wrote all of them; "" if nowhere."""
+    for result in data["results"]:
+        if not set(ResultRecord.__struct_fields__) <= set(result):
+            return "$.results[...]: a field is absent"
+        if any(not set(Group.__struct_fields__) <= set(group) for group in result["groups"]):
+            return "$.results[...].groups[...]: a field is absent"
+    return ""
 
 
 _AXES = (

@@ -134,13 +134,7 @@ CHECKED = {
 }
 """How a condition or a precondition ended."""
 
-_WORDS = {
-    "not tested": VerdictWord(css="not-tested"),
-    "measured": VerdictWord(css="plain"),
-    **MOVED,
-    **FIDELITY,
-    **RISK,
-}
+_WORDS = {"not tested": VerdictWord(css="not-tested"), **MOVED, **FIDELITY, **RISK}
 
 
 def word_of(word: str | None) -> VerdictWord:

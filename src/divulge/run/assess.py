@@ -21,14 +21,15 @@ from divulge.case.code_files import check_parent
 from divulge.case.preconditions import CRITICAL, check_all
 from divulge.core import __version__
 from divulge.core.memory import read_as_told
-from divulge.core.result import Result
+from divulge.core.result import Result, Verdict
 from divulge.core.schema import Schema, column_names
 from divulge.kernels.runtime import ABSENT, note_on_loops
 from divulge.measures.people_facts import people_facts
 from divulge.measures.result import TOLERANCE
 from divulge.report.assembly import assembled
+from divulge.report.control_model import PositiveControl
 from divulge.report.environment import fixed_moment, stated_moment, stated_seconds
-from divulge.report.model import Assessment, Facts, Overall
+from divulge.report.model import Assessment, Facts, LeftOut, Overall
 from divulge.report.prose.people import repeated_in_words
 from divulge.report.report import Report
 from divulge.run.cost.budget import Clock, notes_on_time, told_left_out
@@ -36,7 +37,7 @@ from divulge.run.cost.expected_cost import work_of
 from divulge.run.engines.drawn_rows import fidelity_case
 from divulge.run.engines.engine_plan import check_counted, load_distinct_rows, restrict_to_counts, uses_engine
 from divulge.run.engines.people_sample import Rows, check_opened, people_of_engine
-from divulge.run.fidelity_in_run import FidelityFound, beside_fidelity, fidelity_in_run
+from divulge.run.fidelity_in_run import FidelityFound, fidelity_in_run
 from divulge.run.forecasting.memory_check import TOO_LARGE, fitting, memory_told
 from divulge.run.forecasting.run_time import size_in_words, time_left_of
 from divulge.run.judging.records import exposed_strangers, per_record
@@ -52,7 +53,7 @@ from divulge.run.planning.detectable_risk import reach_in_words
 from divulge.run.planning.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, n_jobs, stated
 from divulge.run.planning.people import people_of_run
 from divulge.run.planning.plan import Plan, plan_of, without_models
-from divulge.run.run_result import RunResult, measured_utility, tables_in_report
+from divulge.run.run_result import RunResult, tables_in_report
 from divulge.tables.counting import Engine
 from divulge.tables.kinds import kind_of
 from divulge.tables.readers import load, opened
@@ -78,7 +79,6 @@ def assess(
     search: Search = "default",
     models: bool | None = None,
     membership: bool = True,
-    utility: bool = False,
     fidelity: bool = True,
     fidelity_models: bool = False,
     tolerance: float = TOLERANCE,
@@ -128,8 +128,6 @@ def assess(
     membership
         Whether it is tested who is taken for a member. False saves the time of 120 trees and of the margins; the report
         then says that membership was not tested.
-    utility
-        Whether models say how much of the real table the synthetic table keeps; takes some seconds more.
     fidelity
         Whether the report says which columns and pairs of columns differ from the real ones, beside what a fresh sample
         would show. Where pairs are closer than rows drawn from the real table would be, the overall verdict is never
@@ -201,7 +199,7 @@ def assess(
         A `KeyboardInterrupt` arrived during the attacks; the error says how many tests are kept.
     """
     options = RunOptions(
-        search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
+        search, models, membership, fidelity, fidelity_models, acceptable, positive_control, seed, level,
         n_jobs(jobs), listed("reveal", reveal), budget, people, keep, resume, beyond_memory, engine, spill,
         tolerance,
     )  # fmt: skip
@@ -326,7 +324,6 @@ class _Assessing:
             positive_control=found.control,
             left_out=found.left_out,
             not_run=plan.not_run,
-            utility=found.utility,
             fidelity=found.fidelity.results,
             fidelity_scope=found.fidelity.scope,
             sampling=sampling,
@@ -399,18 +396,15 @@ class _Assessing:
         runner.watch.step("gathering records", n, n)
         facts = people_facts(case)
         fidelity = self._fidelity(case, plan, runner, run)
-        wanted = self.options.utility and case.in_memory
-        utility = measured_utility(case, self.attacker.targets, runner, run) if wanted else []
         return RunResult(
             results=results,
-            facts=None if facts is None else msgspec.convert(facts.to_facts(), Facts),
+            facts=None if facts is None else facts.to_facts(),
             fidelity=fidelity,
             failed=run.failed,
             left_out=run.left_out,
             control=control,
             records=per_record(case, results, facts, asked_of(case, self.options.sample)),
             exposed=exposed_strangers(case, results),
-            utility=beside_fidelity(utility, fidelity.results),
         )
 
     def _fidelity(self, case: Case, plan: Plan, runner: Runner, run: RunOutcome) -> FidelityFound:
@@ -430,7 +424,7 @@ class _Assessing:
         return found
 
     def _scope(
-        self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[dict[str, Any]], facts: Facts | None,
+        self, case: Case, plan: Plan, failing: Sequence[str], left_out: Sequence[LeftOut], facts: Facts | None,
         results: Sequence[Result], *, too_close: bool = False,
     ) -> Scope:  # fmt: skip
         return Scope(
@@ -464,7 +458,7 @@ class _Assessing:
 
     def _controlled(
         self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str], run: RunOutcome, results: list[Result]
-    ) -> list[dict[str, Any]]:
+    ) -> list[PositiveControl]:
         """Return the results of the positive control; [] where none is requested or too little time is left."""
         share = self.options.positive_control
         if share is None:
@@ -476,7 +470,7 @@ class _Assessing:
 
         runs = count(1)
 
-        def again(planted: Case) -> tuple[list[Result], str]:
+        def again(planted: Case) -> tuple[list[Result], Verdict]:
             # without models: they take most of the time and find hardly any copies
             found = self._judged(
                 planted, run_all(planted, without_models(plan.tasks), runner.untimed(next(runs))).results, failing

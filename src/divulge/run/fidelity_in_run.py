@@ -32,10 +32,11 @@ from divulge.report.fidelity_model import (
     Marginal,
     NotMeasured,
 )
+from divulge.report.model import Failure, LeftOut
 from divulge.run.cost.budget import TIME_UP, Clock, told_left_out
 from divulge.run.cost.expected_cost import Work, expected_long
 
-__all__ = ["JUDGES", "FidelityFound", "beside_fidelity", "fidelity_in_run"]
+__all__ = ["FidelityFound", "fidelity_in_run"]
 
 _GROUPS = "subgroups"
 
@@ -46,8 +47,8 @@ class FidelityFound:
 
     results: tuple[FidelityResult, ...] = ()
     scope: FidelityScope | None = None
-    failed: list[dict[str, str]] = field(default_factory=list)
-    left_out: list[dict[str, Any]] = field(default_factory=list)
+    failed: list[Failure] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
 
     @property
     def too_close(self) -> bool:
@@ -96,7 +97,7 @@ def fidelity_in_run(
     wanted = [m for m in known if m.name not in why]
     settings = {"tolerance": tolerance, "targets": targets, "groups": list(groups) or None}
     found, shares = list[tuple[FidelityResult, ...]](), list[float]()
-    failed: list[dict[str, str]] = []
+    failed: list[Failure] = []
     late = 0
     for i, entry in enumerate(wanted):
         if clock.up:
@@ -107,43 +108,13 @@ def fidelity_in_run(
         made = _made(entry, case, settings)
         if isinstance(made, str):
             why[entry.name] = FAILED
-            failed.append({"attack": entry.name, "why": made})
+            failed.append(Failure(attack=entry.name, why=made))
         else:
             found.append(made)
             shares.append(entry.share)
     results = tuple(_stated(r) for family in corrected(found, case.level, shares) for r in family)
     left_out = [told_left_out("fidelity", late, len(wanted))] if late else []
     return FidelityFound(results, _scope(case, results, known, why, tolerance), failed, left_out)
-
-
-JUDGES = {
-    "marginal total variation": "column_shapes",
-    "pairwise association error": "column_pairs",
-    "propensity AUC": "detection",
-    "train on synthetic, test on real": "ml_efficacy",
-}
-"""The measure of fidelity that judges the same thing as each measure of utility."""
-
-
-def beside_fidelity(utility: Sequence[dict[str, Any]], results: Sequence[FidelityResult]) -> list[dict[str, Any]]:
-    """Return the measures of utility, each with the verdict of the measure of fidelity that judges the same thing.
-
-    Parameters
-    ----------
-    utility
-        Measures of utility as in assessment.json; their values stay.
-    results
-        Of fidelity; the first of each measure is about all columns.
-    """
-    heads: dict[str, FidelityResult] = {}
-    for r in results:
-        heads.setdefault(r.measure, r)
-    judged = [heads.get(JUDGES.get(u["measure"], "")) for u in utility]
-    return [
-        u if r is None or r.verdict == "not measured" else
-        u | {"judged_by": r.measure, "ruler": r.ruler, "low": r.low, "high": r.high, "verdict": r.verdict}
-        for u, r in zip(utility, judged, strict=True)
-    ]  # fmt: skip
 
 
 def _why_not(entry: Measure, models: bool, groups: Sequence[str], work: Work) -> str:

@@ -12,10 +12,11 @@ from divulge.attacks.membership.changes import changes as changes_between
 from divulge.attacks.membership.membership import membership as attack
 from divulge.attacks.registry import answer, made_alone
 from divulge.case.case import build_case
-from divulge.case.comparable.check import Check, numbers
+from divulge.case.comparable.check import numbers
 from divulge.case.door import of_one_table, public_function
 from divulge.case.preconditions import check_all
 from divulge.core.memory import read_as_told
+from divulge.core.records import Precondition
 from divulge.core.result import Result
 from divulge.core.schema import Schema
 from divulge.run.forecasting.memory_check import check_membership
@@ -139,7 +140,7 @@ def membership_checked(
     seed: int,
     level: float,
     **settings: Any,
-) -> tuple[tuple[Result, ...], list[Check]]:
+) -> tuple[tuple[Result, ...], list[Precondition]]:
     """Return the membership scores, and the preconditions of comparing members with strangers, from one case.
 
     Parameters
@@ -159,21 +160,21 @@ def membership_checked(
     return results, [*check_all(case), _blind(results[0])]
 
 
-def _blind(first: Result) -> Check:
+def _blind(first: Result) -> Precondition:
     """Return the blind check of the attack as a precondition."""
     name = "blind check"
     area, p = (first.context.get(f"{what} without the synthetic table") for what in ("AUC", "p-value"))
     if area is None or p is None:
         why = "people are in both tables, or too few are in one"
-        return Check(check=name, ok=True, tested=False, detail=f"not tested: {why}")
+        return Precondition(check=name, ok=True, tested=False, detail=f"not tested: {why}")
     made = numbers({"AUC": area, "p": p})
     if p <= LEVEL:
-        return Check(check=name, ok=False, detail=TOLD.format(area, p), numbers=made)
+        return Precondition(check=name, ok=False, detail=TOLD.format(area, p), numbers=made)
     told = (
         f"a classifier that never sees the synthetic table does not tell members from strangers (AUC {area:.3f}, "
         f"p = {p:.2g})"
     )
-    return Check(check=name, ok=True, detail=told, numbers=made)
+    return Precondition(check=name, ok=True, detail=told, numbers=made)
 
 
 def _each(table: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""`divulge.utility`: the headline of fidelity, four numbers beside a holdout's and the verdicts that judge them."""
+"""`divulge.utility`: four measures of fidelity under the names that the field gives them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,44 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 
-from divulge.case.case import build_case
-from divulge.core.schema import Schema, check_columns, column_names
-from divulge.measures.catalogue import all_measures
-from divulge.measures.single_table import utility as utility_of
-from divulge.report.model import Utility
-from divulge.run.fidelity import fidelity_of
-from divulge.run.fidelity_in_run import JUDGES, beside_fidelity
+from divulge.core.schema import Schema
+from divulge.measures.registry import REGISTRY
+from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict
+from divulge.report.fidelity_model import NO_MODELS
+from divulge.run.fidelity import fidelity
 
-__all__ = ["utility"]
+__all__ = ["MEASURES", "Utility", "utility"]
+
+MEASURES = {
+    "marginal total variation": "column_shapes",
+    "pairwise association error": "column_pairs",
+    "propensity AUC": "detection",
+    "train on synthetic, test on real": "ml_efficacy",
+}
+"""The field's name of a measure, and the measure of fidelity, in the order in which they are returned."""
+
+
+class Utility(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of the real table the synthetic table keeps, by one measure of fidelity."""
+
+    measure: str
+    judged_by: str
+    """The measure of fidelity, which is a function of divulge."""
+    about: str
+    better: str
+    value: float | None = None
+    """None where it is not measured; a note says why."""
+    reference: float | None = None
+    """What a fresh sample of the population, as large as the synthetic table, would show."""
+    ruler: float | None = None
+    """Distances only, value / reference."""
+    low: float | None = None
+    """Lower limit of the difference between the populations."""
+    high: float | None = None
+    verdict: FidelityVerdict = "not measured"
+    notes: tuple[str, ...] = ()
 
 
 def utility(
@@ -32,21 +60,21 @@ def utility(
     seed: int = 0,
     level: float = 0.95,
 ) -> tuple[Utility, ...]:
-    """Return how much of the real table a synthetic table keeps, in four numbers; `fidelity` has the whole.
+    """Return how much of the real table a synthetic table keeps, in four numbers of `fidelity`, which has the whole.
 
-    Each number stands beside that of the holdout (`reference`) and has `ruler`, limits (`low`, `high`) and `verdict` of
-    the measure of fidelity that judges the same thing (`judged_by`). p-values are corrected over these measures alone.
+    Each number stands beside that of a fresh sample (`reference`) and has `ruler`, limits (`low`, `high`) and `verdict`
+    of the measure of fidelity that it is (`judged_by`). p-values are corrected over these measures alone.
 
     Parameters
     ----------
     real, synthetic
         Tables: a frame of any kind, or the path of a file.
     holdout
-        People of the same population that the synthesizer never saw. Without it there is no reference.
+        People of the same population that the synthesizer never saw. Without it no model is tested on real people.
     targets
         Columns that models learn to predict.
     models
-        Whether detection and learning are judged too, which fits further models.
+        Whether to fit models; without them the third and the fourth number are not measured.
     schema
         How columns are read; what it does not describe is inferred.
     unit
@@ -63,8 +91,9 @@ def utility(
     Returns
     -------
     tuple
-        Marginal total variation, error of pairwise association, AUC of a model that tells the tables apart, and the
-        score of models taught by the synthetic table. A value is None where it is undefined; a note says why.
+        Distance of columns, distance of pairs of columns, AUC of a model that tells the tables apart, and skill of
+        models that learn from the synthetic table: mean over the targets, with the means of their limits and the worst
+        of their verdicts. A value is None where it is not measured; a note says why.
 
     Examples
     --------
@@ -74,12 +103,30 @@ def utility(
     >>> found.measure, found.value, found.judged_by, found.verdict
     ('marginal total variation', 0.0, 'column_shapes', 'closer than a fresh sample')
     """
-    named = None if targets is None else list(column_names("targets", targets))
-    case = build_case(
-        real, synthetic, holdout, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed, level=level
-    ).collected("measures of utility need every row")
-    check_columns("targets", named or (), case.columns)
-    own = [u.to_dict() for u in utility_of(case, targets=named)]
-    judges = [m for m in all_measures() if m.name in JUDGES.values() and (models or not m.models)]
-    found = fidelity_of(case, judges, targets=named)
-    return tuple(msgspec.convert(u, Utility) for u in beside_fidelity(own, found.results))
+    found = fidelity(
+        real, synthetic, holdout, targets=targets, schema=schema, unit=unit, ignore=ignore, missing=missing, seed=seed,
+        level=level, measures=[name for name in MEASURES.values() if models or not REGISTRY[name].models],
+    )  # fmt: skip
+    return tuple(_one(name, judge, found.of(judge)) for name, judge in MEASURES.items())
+
+
+def _one(name: str, judge: str, results: Sequence[FidelityResult]) -> Utility:
+    """Return a measure from its results: the first one, or where results are of targets, all of its kind."""
+    entry = REGISTRY[judge]
+    heads = [r for r in results if r.variant == results[0].variant and not r.columns]
+    empty = Utility(measure=name, judged_by=judge, about=entry.question, better=entry.better)
+    if not heads:
+        return msgspec.structs.replace(empty, notes=(NO_MODELS,))
+    return msgspec.structs.replace(
+        empty,
+        value=_mean(r.value for r in heads),
+        reference=_mean(None if r.fresh_sample is None else r.fresh_sample.mean for r in heads),
+        **{field: _mean(getattr(r, field) for r in heads) for field in ("ruler", "low", "high")},
+        verdict=min((r.verdict for r in heads), key=VERDICTS.index),
+        notes=tuple(dict.fromkeys(note for r in heads for note in r.notes)),
+    )
+
+
+def _mean(values: Any) -> float | None:
+    known = list(values)
+    return None if None in known else float(np.mean(known))

@@ -294,8 +294,8 @@ def _of_rows(result: Result) -> Breakdown:
         if shown > 0
         else Interval(math.nan, math.nan, math.nan)
     )
-    counted = result.real.hits + result.holdout.hits
-    share = result.real.hits / counted if counted else math.nan
+    members, strangers = result.real.counted[0], result.holdout.counted[0]
+    share = members / (members + strangers) if members + strangers else math.nan
     return _score(
         copied,
         n=result.real.n,

@@ -10,8 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from divulge.core.errors import DivulgeError, TableError
-from divulge.core.result import tidy
+from divulge.core.errors import DivulgeError, TableError, tidy
 from divulge.tables.arrow_types import intervals_of_parquet, is_rare
 from divulge.tables.canonical_values import from_arrow
 

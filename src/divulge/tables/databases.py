@@ -8,8 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from divulge.core.errors import TableError
-from divulge.core.result import tidy
+from divulge.core.errors import TableError, tidy
 from divulge.tables._duckdb_base import base_of, engine_of
 from divulge.tables.engine_errors import engine_error
 

@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from divulge.core.errors import SettingError, TableError
+from divulge.core.errors import SettingError, TableError, tidy
 from divulge.core.private_folders import PrivateFolder
-from divulge.core.result import tidy
 from divulge.tables._duckdb_base import base_in_memory, literal, spilling_into
 from divulge.tables._duckdb_counts import DuckdbCounts
 from divulge.tables._polars_counts import PolarsCounts

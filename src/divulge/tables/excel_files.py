@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from divulge.core.errors import FrameError, NoRowsError, TableError
-from divulge.core.result import tidy
+from divulge.core.errors import FrameError, NoRowsError, TableError, tidy
 from divulge.tables.csv_files import check_names
 from divulge.tables.excel_sizes import check_excel
 from divulge.tables.table_layout import footer_in, header_row

@@ -13,8 +13,7 @@ from urllib.parse import unquote
 
 import polars as pl
 
-from divulge.core.errors import NoRowsError, TableError
-from divulge.core.result import tidy
+from divulge.core.errors import NoRowsError, TableError, tidy
 from divulge.tables.excel_files import sheet_in
 from divulge.tables.frames import Table, table_of
 from divulge.tables.stacking import one_column

@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 import polars as pl
 
 from divulge.core.bounded_read import read_at_most
-from divulge.core.errors import DivulgeError, SettingError, TableError
+from divulge.core.errors import DivulgeError, SettingError, TableError, tidy
 from divulge.core.relations import RelationalSchema, relational_from_sdv, relational_from_toml
-from divulge.core.result import tidy
 from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
 from divulge.tables.arrow_columns import check_arrow, parquet_types, rare_in_file, read_rare
 from divulge.tables.calendar_bounds import bounded

@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.core.errors import DivulgeError
-from divulge.core.result import tidy
+from divulge.core.errors import DivulgeError, tidy
 from divulge.tables.arrow_columns import check_arrow, damaged, rare_in_file
 from divulge.tables.checks import check_is_here
 from divulge.tables.databases import in_database

@@ -124,7 +124,7 @@ def _result(case: Case, n_columns: int, n_real: int, scores: Floats, copied: Flo
     share = _smallest(comparison, scores[:n_real], weight[:n_real], case.level)
     context[SMALLEST] = share if share < 1 else None
     plain = replace(
-        plain, holdout=rate_of(strangers), context=context, curves=plain.curves | {"strangers": survival(strangers)}
+        plain, holdout=rate_of(strangers), context=context, curves={**plain.curves, "strangers": survival(strangers)}
     )
     return judge(plain, comparison, case.level)
 

@@ -20,6 +20,7 @@ from divulge.attacks.copying.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, 
 from divulge.attacks.copying.another_column import ANOTHER_COLUMN, ANOTHER_COLUMN_NOTES, another_column
 from divulge.attacks.copying.column_subsets import candidate_subsets
 from divulge.attacks.copying.equal_tails import LAST_DIGITS, TAILS, TAILS_NOTES, TWO_TAILS, equal_tails
+from divulge.attacks.copying.histories import HISTORIES, HISTORIES_NOTES, NEAR_HISTORY, WHOLE_HISTORY, histories
 from divulge.attacks.copying.linked import LINKED, LINKED_NOTES, ROW_ORDER, linked, row_order
 from divulge.attacks.copying.nearly_equal import NEARLY_EQUAL
 from divulge.attacks.copying.one_column import (
@@ -52,13 +53,13 @@ QUANTILE = 0.01
 """The radius is this quantile of the strangers' distances to their nearest real record: by chance so many of them are
 that near. False findings of the choice are calibrated in `tests/calibration/test_copying_calibration.py`."""
 _WORDS = "own words"
-_IN_A_RUN = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, LAST_DIGITS, RARE_PAIRS, LINKED, ROW_ORDER)
+_IN_A_RUN = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, LAST_DIGITS, RARE_PAIRS, HISTORIES, LINKED, ROW_ORDER)
 """Variants of a run, in which words of texts have an attack of their own."""
 _VARIANTS = (*_IN_A_RUN, _WORDS)
 _EVERYBODY = 0.75  # sets on which a larger share of people is matched hardly tell people apart; start value
 
 _OTHER_NOTES = WORDS_NOTES + ALL_BUT_ONE_NOTES + ONE_COLUMN_NOTES + TAILS_NOTES + RARE_PAIRS_NOTES
-_OTHER_NOTES += ANOTHER_COLUMN_NOTES + LINKED_NOTES
+_OTHER_NOTES += ANOTHER_COLUMN_NOTES + HISTORIES_NOTES + LINKED_NOTES
 
 
 _COPIES_WORDS = Words(
@@ -71,7 +72,7 @@ _COPIES_WORDS = Words(
         "to capitals and blanks, and texts and identifiers in other spellings too; numbers and dates that a fifth of "
         "the people have to themselves also nearly equal, and the last digits of numbers; pairs of categories that "
         "hardly anybody has. Near copies leave out constants and free text as well, and need every row in memory, as "
-        "do rows with one column changed, last digits, rare pairs, linked rows and row order."
+        "do rows with one column changed, last digits, rare pairs, histories, linked rows and row order."
     ),
     formula=(
         "exact: p = share of people whose record equals a synthetic row\n"
@@ -86,6 +87,9 @@ _COPIES_WORDS = Words(
         "synthetic value and o that to the nearest other person's\n"
         "last K digits: p = share whose last K digits nobody else has, and another synthetic number has\n"
         "rare pair: p = share whose pair of values at most two people have, and stands in a synthetic row\n"
+        "whole history: p = share of people, of two rows or more, all of whose rows one synthetic unit has\n"
+        "history, nearly: the mean of max(0, 1 - s / o), s the share of rows that differ from the nearest\n"
+        "synthetic unit's and o from the nearest other person's\n"
         "one column, own ...: as in named_in_texts\n"
         "another column: p = share whose value stands in a synthetic column that the real table lacks\n"
         "(another column, FORM: in another spelling)\n"
@@ -138,6 +142,8 @@ _COPIES_WORDS = Words(
         **{tail: f"the {tail} of a number of" for tail in TAILS.values()},
         TWO_TAILS: "the last digits of two numbers of",
         RARE_PAIR: "a rare pair of values of",
+        WHOLE_HISTORY: "all rows, under one synthetic unit, of",
+        NEAR_HISTORY: "the rows, nearly, under one synthetic unit, of",
         SHARED_WORDS: "eight words in a row of",
         **{f"{OWN_WORDS}{form}": f"a {form} of the text of" for form in OWN_FORMS},
         f"{OWN_WORDS}{BAG}": "all words, in any order, of the text of",
@@ -211,12 +217,13 @@ def copies(
     synthetic column that the real table lacks, as where a name was renamed or split over two columns; with the same
     forms.
 
-    "last digits": another synthetic number has the last 3 to 6 digits of a number, which one person alone has; for each
-    column, at most ten, and number of digits that a fifth of the people have to themselves, and for the last three
-    digits of two columns together. Variants of its results are "last 4 digits" and the like.
-
-    "rare pairs": a pair of categories that at most two people have stands in a synthetic row; for each pair of columns
-    (in `keys`) in which a quarter of the people has one, at most ten. The variant of its results is "rare pair".
+    "last digits": another synthetic number has the last 3 to 6 digits of a number, which one person alone has; for
+    each column, at most ten, and number of digits that a fifth of the people have to themselves, and for the last
+    three digits of two columns together. Variants of its results are "last 4 digits" and the like. "rare pairs": a
+    pair of categories that at most two people have stands in a synthetic row; for each pair of columns (in `keys`)
+    in which a quarter of the people has one, at most ten. The variant of its results is "rare pair". "histories":
+    where the schema has a unit, all rows of a person with two or more stand under one synthetic unit ("whole
+    history"), or nearly all ("history, nearly", by the nearest other person's rows); each person counts once.
 
     "linked": rows with the same value in such a column agree in the other columns more than rows a few places apart.
     "row order": the same for rows in the same place; where the tables differ in length, for their first rows, and
@@ -230,8 +237,8 @@ def copies(
     columns
         Compare only these columns, for exact and near copies and no others; None takes all that are left.
     variants
-        Which of "exact", "near", "subsets", "all but one", "one column", "last digits", "rare pairs", "linked", "row
-        order" and "own words" to run. All but "exact" and "one column" need every row in memory.
+        Which of "exact", "near", "subsets", "all but one", "one column", "last digits", "rare pairs", "histories",
+        "linked", "row order" and "own words" to run. All but "exact" and "one column" need every row in memory.
     radius
         Greatest distance, a mean over columns in [0, 1], at which a synthetic row is near. None takes, for each set of
         columns, the 1% quantile of the distances from holdout records to their nearest real record; without a holdout,
@@ -267,31 +274,28 @@ def copies(
         found.append(_exact(case, compared, "exact" if columns is None else "columns", [note] if identifiers else []))
     if set(variants) & {"near", "subsets"}:
         found = _with_near(case, columns, variants, radius, found)
-    if columns is None:
-        found = _with_others(case, compared, variants, found)
+    found = _with_others(case, compared, variants, found) if columns is None else found
     if not found:
         raise SettingError("copies: no column to compare: all are identifiers, units or ignored. hint: name columns.")
     return tuple(found)
 
 
-def _with_others(case: Case, compared: Sequence[str], variants: Sequence[str], found: list[Result]) -> list[Result]:
+def _with_others(case: Case, columns: Sequence[str], variants: Sequence[str], found: list[Result]) -> list[Result]:
     """Return the results and those of the other variants; the first one says what was not tested."""
     released = any(_RELEASED in r.notes for r in found)
     others: list[Result | None] = []
     untested: list[str] = []
     if ALL_BUT_ONE in variants:
-        changed, why = all_but_one(case, compared)
+        changed, why = all_but_one(case, columns)
         others, untested = [changed], [why]
     if ONE_COLUMN in variants:
         alone, left = without_strangers(case)
         elsewhere, why = another_column(case)
         others, untested = [*others, *one_column(case), *alone, *elsewhere], [*untested, *left, why]
-    if LAST_DIGITS in variants:
-        tails, why = equal_tails(case)
-        others, untested = [*others, *tails], [*untested, why]
-    if RARE_PAIRS in variants:
-        pairs, why = rare_pairs(case)
-        others, untested = [*others, *pairs], [*untested, why]
+    for variant, compared in ((LAST_DIGITS, equal_tails), (RARE_PAIRS, rare_pairs), (HISTORIES, histories)):
+        if variant in variants:
+            some, why = compared(case)
+            others, untested = [*others, *some], [*untested, why]
     if _WORDS in variants and case.in_memory:
         forms = (r for r in own_words(case, text_columns(case)) if r.variant != OTHER_COLUMNS)
         others += [replace(r, attack="copies", variant=OWN_WORDS + r.variant) for r in forms]
@@ -490,7 +494,7 @@ def _near_result(
     if near.holdout is None:
         return plain
     strangers = Outcomes(near.holdout, cluster=case.units("holdout"))
-    plain = replace(plain, holdout=rate_of(strangers), curves=plain.curves | {"strangers": survival(strangers)})
+    plain = replace(plain, holdout=rate_of(strangers), curves={**plain.curves, "strangers": survival(strangers)})
     rng = case.rng(f"copies near {'+'.join(near.columns)}")
     comparison = compare(members, strangers, level=case.level, rng=rng, draws=draws)
     return judge(plain, comparison, case.level)

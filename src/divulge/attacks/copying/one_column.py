@@ -275,7 +275,7 @@ def _result(case: Case, variant: str, column: str, scores: Floats, notes: Sequen
     if not case.has_holdout:
         return plain
     strangers = _outcomes(case, column, scores, "holdout")
-    curves = plain.curves | {"strangers": survival(strangers)}
+    curves = {**plain.curves, "strangers": survival(strangers)}
     plain = replace(plain, holdout=rate_of(strangers), curves=curves, verdict=None)
     if not judged:
         return plain

@@ -153,8 +153,8 @@ def _result(case: Case, variant: str, column: str, hit: Floats, n: int) -> Resul
 
 
 def _share_hit(result: Result) -> float:
-    sides = [side for side in (result.real, result.holdout) if side is not None]
-    return sum(side.hits for side in sides) / max(1, sum(side.n for side in sides))
+    counted = [side.counted for side in (result.real, result.holdout) if side is not None]
+    return sum(hits for hits, _ in counted) / max(1, sum(n for _, n in counted))
 
 
 # ---------------------------------------------------------------- other columns

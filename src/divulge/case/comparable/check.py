@@ -5,29 +5,15 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 
-import msgspec
 import numpy as np
 
 from divulge.case.case import Case
 
-__all__ = ["NOT_IN_MEMORY", "Check", "data_hash", "numbers", "record_columns"]
+__all__ = ["NOT_IN_MEMORY", "data_hash", "numbers", "record_columns"]
 
 
 NOT_IN_MEMORY = "not tested: not all rows are in memory"
 """Why a check is not tested that looks at rows."""
-
-
-class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One precondition: its name, whether it holds, and what was observed."""
-
-    check: str
-    ok: bool
-    """Nothing was found against it."""
-    detail: str
-    tested: bool = True
-    """False where these tables cannot show a breach; then `ok` is True and `detail` says why."""
-    numbers: dict[str, int | float] = {}
-    """Numbers of the detail, by name."""
 
 
 def numbers(found: Mapping[str, float]) -> dict[str, int | float]:

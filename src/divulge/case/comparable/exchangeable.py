@@ -10,9 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, numbers
+from divulge.case.comparable.check import NOT_IN_MEMORY, data_hash, numbers
 from divulge.case.comparable.split_columns import split_columns
 from divulge.core.hashing import row_hashes
+from divulge.core.records import Precondition
 from divulge.kernels.counts.contingency import combine
 
 __all__ = ["exchangeability", "exchangeable"]
@@ -26,7 +27,7 @@ _PAIRS, _CELLS = 300, 10_000  # pairs of columns, and cells of a pair, at most: 
 _OTHER_DIGITS = 0.5  # total variation of the numbers of decimals from which they are named as a cause
 
 
-def exchangeable(case: Case) -> Check | None:
+def exchangeable(case: Case) -> Precondition | None:
     """Return whether a classifier tells real from holdout; None without a holdout, or with too few people.
 
     With units their numbers of rows are compared as well. The synthetic table does not enter.
@@ -34,7 +35,7 @@ def exchangeable(case: Case) -> Check | None:
     if not case.has_holdout:
         return None
     if not case.in_memory:
-        return Check(check="exchangeable", ok=True, tested=False, detail=NOT_IN_MEMORY)
+        return Precondition(check="exchangeable", ok=True, tested=False, detail=NOT_IN_MEMORY)
     z, auc = exchangeability(case)
     if np.isnan(z):
         return None
@@ -50,12 +51,12 @@ def exchangeable(case: Case) -> Check | None:
         made |= {"rows of a real unit": rows[0], "rows of a holdout unit": rows[1], "p of rows": p_rows, "p": p}
         detail += f"; units have {rows[0]:.1f} rows in real and {rows[1]:.1f} in holdout (p = {p_rows:.2g})"
     if p >= _LEVEL:
-        return Check(check="exchangeable", ok=True, detail=detail, numbers=numbers(made))
+        return Precondition(check="exchangeable", ok=True, detail=detail, numbers=numbers(made))
     detail += ": they are no random split; every excess below is suspect"
     if written := _other_digits(case):
         detail += f". Numbers of {', '.join(map(repr, written))} have other last digits in real than in holdout, as "
         detail += "rounding or float32 leaves them: write both tables in the same way"
-    return Check(check="exchangeable", ok=False, detail=detail, numbers=numbers(made))
+    return Precondition(check="exchangeable", ok=False, detail=detail, numbers=numbers(made))
 
 
 def _rows_of_units(case: Case) -> tuple[tuple[float, float], float] | None:

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, numbers, record_columns
+from divulge.case.comparable.check import NOT_IN_MEMORY, data_hash, numbers, record_columns
 from divulge.case.comparable.labels import labels_of
+from divulge.core.records import Precondition
 
 __all__ = ["IN_BOTH", "no_overlap", "overlap", "shared_rows"]
 
@@ -18,15 +19,15 @@ _ENOUGH = 100
 IN_BOTH = "more than a random split of these people gives; remove people who are in both"
 
 
-def no_overlap(case: Case) -> Check | None:
+def no_overlap(case: Case) -> Precondition | None:
     """Return whether people are in both tables: as equal records, or as records that hardly differ."""
     if case.has_holdout and not case.in_memory:
-        return Check(check="no overlap", ok=True, tested=False, detail=NOT_IN_MEMORY)
+        return Precondition(check="no overlap", ok=True, tested=False, detail=NOT_IN_MEMORY)
     found = overlap(case)
     near = labels_of(case) if found is not None else None
     if found is None or near is None or not found.ok or near.p_apart > _LEVEL:
         return found
-    return Check(
+    return Precondition(
         check="no overlap",
         ok=False,
         detail=f"of the tenth of people with the nearest neighbours, {100 * (1 - near.near_own):.1f}% have theirs in "
@@ -35,7 +36,7 @@ def no_overlap(case: Case) -> Check | None:
     )
 
 
-def overlap(case: Case) -> Check | None:
+def overlap(case: Case) -> Precondition | None:
     """Compare the number of strangers who equal a real row with that number under a random split of the people.
 
     Identifiers, the unit and ignored columns do not enter: people in two files often have a number of each file.
@@ -48,9 +49,9 @@ def overlap(case: Case) -> Check | None:
     detail = f"{shared:,} of {len(holdout):,} holdout rows equal a real row"
     made = numbers({"equal rows": shared, "holdout rows": len(holdout), "p": p})
     if p <= _LEVEL:
-        return Check(check="no overlap", ok=False, detail=f"{detail}: {IN_BOTH}", numbers=made)
+        return Precondition(check="no overlap", ok=False, detail=f"{detail}: {IN_BOTH}", numbers=made)
     told = detail + ", as a random split of these people may give"
-    return Check(check="no overlap", ok=True, detail=told, numbers=made)
+    return Precondition(check="no overlap", ok=True, detail=told, numbers=made)
 
 
 def shared_rows(

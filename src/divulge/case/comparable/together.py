@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import NOT_IN_MEMORY, Check, numbers
+from divulge.case.comparable.check import NOT_IN_MEMORY, numbers
 from divulge.case.comparable.labels import labels_of
 from divulge.case.comparable.split_columns import split_columns
+from divulge.core.records import Precondition
 
 __all__ = ["rows_together"]
 
@@ -13,7 +14,7 @@ _LEVEL = 0.001
 """Start value, as of the other checks; calibration of the p-value: tests/calibration/test_comparable_calibration.py."""
 
 
-def rows_together(case: Case) -> Check | None:
+def rows_together(case: Case) -> Precondition | None:
     """Return whether rows of one table lie next to each other more often than a random split of people gives.
 
     Where the tables look split by a column, that column is named.
@@ -26,13 +27,13 @@ def rows_together(case: Case) -> Check | None:
         return None
     name = "rows belong together"
     if not case.in_memory:
-        return Check(check=name, ok=True, tested=False, detail=NOT_IN_MEMORY)
+        return Precondition(check=name, ok=True, tested=False, detail=NOT_IN_MEMORY)
     if split := split_columns(case):
         (column, (alone, n)), *others = split.items()
         more = f" ({', '.join(map(repr, [name for name, _ in others][:8]))} too)" if others else ""
         remedy = "name it by --unit" if case.unit is None else "name it as the larger unit by --unit"
         remedy += ", or split the people at random"
-        return Check(
+        return Precondition(
             check=name,
             ok=False,
             detail=f"the tables look split by {column!r}{more}: {100 * alone / n:.1f}% of those who share its value "
@@ -40,7 +41,7 @@ def rows_together(case: Case) -> Check | None:
         )
     found = labels_of(case)
     if found is None:
-        return Check(
+        return Precondition(
             check=name, ok=True, tested=False, detail="not tested: too few people, or no column to compare them by"
         )
     told = (
@@ -52,11 +53,11 @@ def rows_together(case: Case) -> Check | None:
         "by chance": found.by_chance, "p": found.p_together,
     })  # fmt: skip
     if found.p_together > _LEVEL:
-        return Check(check=name, ok=True, detail=told, numbers=made)
+        return Precondition(check=name, ok=True, detail=told, numbers=made)
     remedy = "several rows seem to belong to one person; name the column by --unit, or make one row a person"
     if case.unit is not None:
         remedy = f"several units of {case.unit!r} seem to belong together; name the column of the larger unit by --unit"
-    return Check(
+    return Precondition(
         check=name,
         ok=False,
         detail=f"{told}: {remedy}. Where the 20th nearest are as often of the own table, the tables come from "

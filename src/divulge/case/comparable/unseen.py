@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.case import Case
-from divulge.case.comparable.check import NOT_IN_MEMORY, Check, data_hash, numbers, record_columns
+from divulge.case.comparable.check import NOT_IN_MEMORY, data_hash, numbers, record_columns
 from divulge.case.distances import distances_of
 from divulge.case.invariant_order import canonical_of
 from divulge.core.distinct_values import distinct_values
+from divulge.core.records import Precondition
 from divulge.kernels.neighbours.index import Index
 
 __all__ = ["Matches", "holdout_unseen", "matches"]
@@ -71,7 +72,7 @@ def _tail(k: int, n: int) -> float:
     return float(bdtrc(k - 1, n, _MOST)) if k else 1.0
 
 
-def holdout_unseen(case: Case, *, near: bool = True) -> Check | None:
+def holdout_unseen(case: Case, *, near: bool = True) -> Precondition | None:
     """Return whether more of the holdout stands in the synthetic table alone than a synthesizer without it explains.
 
     A stranger matches the synthetic table as he matches other people: by coincidence. So of the holdout records that
@@ -82,7 +83,7 @@ def holdout_unseen(case: Case, *, near: bool = True) -> Check | None:
         return None
     name = "holdout unseen"
     if not case.in_memory:
-        return Check(check=name, ok=True, tested=False, detail=NOT_IN_MEMORY)
+        return Precondition(check=name, ok=True, tested=False, detail=NOT_IN_MEMORY)
     found = matches(case, near=near)
     worst = min(found, key=lambda m: m.p)
     equal, close = found[0], found[-1]
@@ -103,7 +104,7 @@ def holdout_unseen(case: Case, *, near: bool = True) -> Check | None:
         made |= {"of near": close.n, "within": close.radius}
     made["p"] = worst.p
     if any(m.fails for m in found):
-        return Check(
+        return Precondition(
             check=name,
             ok=False,
             detail=f"the synthesizer seems to have seen the holdout: {told} (p = {worst.p:.2g}); strangers then hide "
@@ -111,7 +112,7 @@ def holdout_unseen(case: Case, *, near: bool = True) -> Check | None:
             numbers=numbers(made),
         )
     if not any(m.would_show for m in found):
-        return Check(
+        return Precondition(
             check=name,
             ok=True,
             tested=False,
@@ -119,7 +120,7 @@ def holdout_unseen(case: Case, *, near: bool = True) -> Check | None:
             f"would not show; {told}",
             numbers=numbers(made),
         )
-    return Check(check=name, ok=True, detail=told, numbers=numbers(made))
+    return Precondition(check=name, ok=True, detail=told, numbers=numbers(made))
 
 
 def matches(case: Case, *, near: bool = True) -> tuple[Matches, ...]:

@@ -1,4 +1,4 @@
-"""The chart of a comparison as SVG: risk against utility, with one point for each candidate."""
+"""The chart of a comparison as SVG: risk against use, with one point for each candidate."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from divulge.core.errors import tidy
 from divulge.report.documents.svg import drawing, line, text_mark, ticks, verdict_mark
-from divulge.report.formatting import tidy
 
-__all__ = ["Point", "risk_against_utility"]
+__all__ = ["Point", "risk_against_use"]
 
 _W, _H, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 460, 62, 24, 34, 52
 _LETTERS, _LETTER, _HIGH = 26, 6.6, 14.0
@@ -21,50 +21,38 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One candidate: its risk with simultaneous limits, and its utility."""
+    """One candidate: its risk with simultaneous limits, and its distance from the real table with limits."""
 
     label: str
     risk: float
     low: float
     high: float
-    utility: float
+    distance: float
+    """Beyond another sample; 0 is as near as one."""
+    near: float
+    far: float
     verdict: str
     """Decides the shape."""
-    limits: tuple[float, float] | None = None
-    """Of the utility."""
 
 
-def risk_against_utility(
-    uid: str,
-    points: Sequence[Point],
-    *,
-    measure: str,
-    better: str,
-    reference: float | None,
-    acceptable: float,
-    said: str = "holdout",
-) -> Markup:
-    """Return the chart; points further right are more useful, points further down have less risk, for every measure.
+def risk_against_use(uid: str, points: Sequence[Point], *, measure: str, acceptable: float) -> Markup:
+    """Return the chart; points further right are nearer to the real table, points further down have less risk.
 
     Parameters
     ----------
     points
         At least one, in the order of the table below the chart. Labels are untrusted text.
-    measure, better
-        Name of the utility measure, and whether "higher" or "lower" is better.
-    reference
-        The value of the measure for the holdout, drawn as a line; None where there is none.
-    said
-        What the line is called.
+    measure
+        Name of the distance.
+    acceptable
+        The risk that a line is drawn at.
     """
-    drawn = [v for p in points for v in (p.utility, *(p.limits or ()))]
-    x_low, x_high = _range(drawn + ([] if reference is None else [reference]))
+    x_low, x_high = _range([0.0, *(v for p in points for v in (p.distance, p.near, p.far))])
     y_low, y_high = _range([v for p in points for v in (p.low, p.high)] + [0.0, acceptable])
     y_low, y_high = max(y_low, -1.0), min(y_high, 1.05)
 
     def x(value: float) -> float:
-        share = (value - x_low) / (x_high - x_low)
-        share = 1 - share if better == "lower" else share
+        share = (x_high - value) / (x_high - x_low)
         return round(_LEFT + share * (_W - _LEFT - _RIGHT), 1)
 
     def y(value: float) -> float:
@@ -81,27 +69,21 @@ def risk_against_utility(
     body.append(line(_LEFT, y(0.0), _W - _RIGHT, y(0.0), "zero"))
     body.append(line(_LEFT, y(acceptable), _W - _RIGHT, y(acceptable), "accept"))
     body.append(text_mark(_LEFT + 4, y(acceptable) - 4, f"acceptable {acceptable:g}", "start", "tick acc"))
-    if reference is not None:
-        body += [
-            line(x(reference), _TOP, x(reference), _H - _BOTTOM, "accept"),
-            text_mark(x(reference), _TOP - 5, said),
-        ]
+    body += [line(x(0.0), _TOP, x(0.0), _H - _BOTTOM, "accept"), text_mark(x(0.0), _TOP - 5, "another sample")]
     body.append(
         text_mark((_LEFT + _W - _RIGHT) / 2, _H - 10, f"{measure}: further right is more useful", css="axis-label")
     )
     body.append(text_mark(_LEFT - 48, 16, "risk: further down is less", "start", "axis-label"))
-    places = [(x(p.utility), y(p.risk)) for p in points]
+    places = [(x(p.distance), y(p.risk)) for p in points]
     body += [line(px, y(p.low), px, y(p.high), "thin") for p, (px, _) in zip(points, places, strict=True)]
-    body += [line(x(p.limits[0]), py, x(p.limits[1]), py, "thin") for p, (_, py) in zip(points, places, strict=True)
-             if p.limits]  # fmt: skip
+    body += [line(x(p.near), py, x(p.far), py, "thin") for p, (_, py) in zip(points, places, strict=True)]
     body += [verdict_mark(px, py, p.verdict) for p, (px, py) in zip(points, places, strict=True)]
     crosses = [(px - 1.5, y(p.high), px + 1.5, y(p.low)) for p, (px, _) in zip(points, places, strict=True)]
-    crosses += [(x(p.limits[0]), py - 1.5, x(p.limits[1]), py + 1.5)
-                for p, (_, py) in zip(points, places, strict=True) if p.limits]  # fmt: skip
+    crosses += [(x(p.near), py - 1.5, x(p.far), py + 1.5) for p, (_, py) in zip(points, places, strict=True)]
     body += _labels([_short(p.label) for p in points], places, crosses)
     return drawing(
         uid, _W, _H, f"Risk against {measure}", "".join(body), "chart",
-        "One point for each candidate, with the simultaneous limits of its risk. The table below has the numbers.",
+        "One point for each candidate, with limits of its risk and its distance. The table below has the numbers.",
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from divulge.core.result import Verdict
-from divulge.report.model import Sampling, Utility
+from divulge.report.model import Sampling
 
 __all__ = [
     "FORMAT",
@@ -46,7 +46,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     acceptable: Annotated[float, Meta(gt=0, lt=1)]
     people: Annotated[int | None, Meta(description="Most members asked; null asks everybody.")] = None
     engine: str = "auto"
-    utility: bool
     keys: tuple[str, ...] | None
     targets: tuple[str, ...] | None
     unit: str | None
@@ -123,16 +122,17 @@ class CandidateTable(GivenTable, frozen=True, kw_only=True):
     sentence: str
     failed: int
     bands: tuple[Band, ...]
-    utility: tuple[Utility, ...]
 
 
 class CandidateFidelity(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the pairs of columns of a candidate are from the real ones, mean over all pairs and over its tables.
+    """How far a candidate is from the real table by one measure of fidelity, the same for all; mean over its tables.
 
+    `measure`: distance of pairs of columns, mean over all pairs; of columns where fewer than two can be compared.
     `excess`: beyond a fresh sample, where 0 is a fresh sample and below it is closer; `low` and `high` are limits of
     the distance without noise, which hold for all candidates together. `verdict` is the worst of its tables.
     """
 
+    measure: str = "column_pairs"
     ruler: float | None
     excess: float
     low: float
@@ -212,7 +212,6 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     apart: str
     about: str
     worst: Worst | None
-    utility: tuple[Utility, ...]
     tables: tuple[CandidateTable, ...]
     fidelity: CandidateFidelity | None = None
 

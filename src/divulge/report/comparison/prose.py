@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from divulge.core.result import FOUND, Result, counts_rows, label, number, percent
 from divulge.report import formatting
 from divulge.report.comparison.model import Comparison
-from divulge.report.comparison.rows import by_order
+from divulge.report.comparison.rows import by_order, compared_parts
 from divulge.report.formatting import several
 from divulge.report.model import Sampling
 from divulge.report.prose.sampled import sample_in_words
@@ -227,8 +227,8 @@ SINGLE = (
 TWO = (
     "Differences are those of the first candidate less the second. Riskier: the worst attack on it is worse than the "
     "worst on the other, for certain. Difference of risk: under the attack where the two differ most clearly, which "
-    "may be another one; the same people are asked through both. Distance: of pairs of columns, beyond a fresh sample; "
-    "the same real rows are behind both, in the same cells, with as many rows of each. Limits hold for all candidates "
+    "may be another one; the same people are asked through both. Distance: beyond a fresh sample; the same real"
+    " rows are behind both, in the same cells, with as many rows of each. Limits hold for all candidates "
     "together; farther is only who is beyond a fresh sample for certain."
 )
 """What the differences of two candidates mean."""
@@ -252,7 +252,7 @@ def choice_in_words(data: Comparison) -> str:
     far = {c.label: max(0.0, c.fidelity.excess) for c in chosen if c.fidelity}
     best = [
         (formatting.name(min(of, key=lambda label: of[label])), has)
-        for of, has in ((risks, "has the least risk"), (far, "is the most useful (nearest in pairs of columns)"))
+        for of, has in ((risks, "has the least risk"), (far, f"is the most useful (nearest in {compared_parts(data)})"))
         if of
     ]
     if not best or not data.verdict.order:

@@ -30,10 +30,6 @@ __all__ = ["ComparisonReport", "folder_names"]
 _FILES = ("comparison.json", "comparison.html", "comparison.md")
 
 
-_MEAN = ("value", "notes")
-"""Fields of a candidate's utility that are written last."""
-
-
 @dataclasses.dataclass(frozen=True)
 class ComparisonReport:
     """What `divulge.compare` found."""
@@ -55,9 +51,7 @@ class ComparisonReport:
     @cached_property
     def data(self) -> dict[str, Any]:
         """The content of comparison.json as plain dictionaries; a change there changes `to_json` alone."""
-        data = _plain(msgspec.to_builtins(self.comparison))
-        candidates = [c | {"utility": [_last(u, _MEAN) for u in c["utility"]]} for c in data["candidates"]]
-        return _last(data | {"candidates": candidates}, ["verdict"])
+        return _last(_plain(msgspec.to_builtins(self.comparison)), ["verdict"])
 
     @property
     def order(self) -> list[str]:
@@ -86,9 +80,9 @@ class ComparisonReport:
         """Return one row for each candidate, in their order, as a frame of the kind of the real table.
 
         place (1 has least risk; null where nothing is ranked), label, verdict, worst attack with its risk and limits,
-        the first and the last rank that it may have (all hold together), use (distance of pairs of columns beyond a
-        fresh sample) with limits and verdict, front (whether no other candidate betters it in risk or in use without
-        being worse in the other), tables.
+        the first and the last rank that it may have (all hold together), use (distance of pairs of columns, or of
+        columns where there is one, beyond a fresh sample) with limits and verdict, front (whether no other candidate
+        betters it in risk or in use without being worse in the other), tables.
         """
         place = {label: i for i, label in enumerate(self.order, start=1)}
         front = self.comparison.front

@@ -6,20 +6,12 @@ from dataclasses import dataclass
 
 from divulge.core.result import number
 from divulge.report.comparison.model import Attack, Band, Candidate, CandidateTable, Cell, Comparison, TwoByTwo, Worst
-from divulge.report.model import Utility
 
-__all__ = [
-    "Single",
-    "by_order",
-    "cells_of",
-    "limits",
-    "matrix",
-    "ranks",
-    "reasons",
-    "single_rows",
-    "two_rows",
-    "utility_rows",
-]
+__all__ = ["PARTS", "Single", "by_order", "cells_of", "compared_parts", "limits", "matrix", "ranks", "reasons"]
+__all__ += ["single_rows", "two_rows"]
+
+PARTS = {"column_pairs": "pairs of columns", "column_shapes": "columns"}
+"""What a measure of distance takes the mean over; the first that a table allows is shown."""
 
 MOST = 40
 """Pairs of candidates that a document shows; comparison.json has all."""
@@ -77,11 +69,9 @@ def limits(cell: Worst | Cell | None) -> str:
     return f"{number(cell.low)} to {number(cell.high)}"
 
 
-def utility_rows(data: Comparison) -> list[tuple[Utility, list[float | None]]]:
-    """Return each utility measure with its value for each candidate, in the order of the candidates."""
-    candidates = by_order(data)
-    measures = candidates[0].utility if candidates else []
-    return [(m, [c.utility[i].value for c in candidates]) for i, m in enumerate(measures)]
+def compared_parts(data: Comparison) -> str:
+    """Return what the distances of the candidates are of: "pairs of columns", or "columns"; "" without fidelity."""
+    return next((PARTS[c.fidelity.measure] for c in data.candidates if c.fidelity), "")
 
 
 def reasons(data: Comparison) -> list[tuple[str, list[str]]]:

@@ -13,7 +13,17 @@ from divulge.report.blocks import cells
 from divulge.report.blocks.table import HTML, MARKDOWN, PAGES, TERMINAL, Cell, Col, Name, Num, Small, Strong, Table
 from divulge.report.comparison.charts import Point
 from divulge.report.comparison.model import Attack, Candidate, Comparison, Pair
-from divulge.report.comparison.rows import Single, by_order, cells_of, limits, matrix, ranks, single_rows, two_rows
+from divulge.report.comparison.rows import (
+    Single,
+    by_order,
+    cells_of,
+    compared_parts,
+    limits,
+    matrix,
+    ranks,
+    single_rows,
+    two_rows,
+)
 
 __all__ = [
     "by_attack",
@@ -36,13 +46,13 @@ def _labelled(c: Candidate) -> Cell:
 
 def candidates(data: Comparison) -> Table:
     """Return the candidates in their order, with verdict, rank and risk."""
-    ranked, kept = bool(data.verdict.order), any(c.fidelity for c in data.candidates)
+    ranked, parts = bool(data.verdict.order), compared_parts(data)
 
     def worst(shown: Callable[[Any], str]) -> Callable[[Candidate], str]:
         return lambda c: shown(c.worst) if c.worst else "-"
 
     return Table(
-        f"Candidates{', least risk first' if ranked else ''}",
+        "Candidates" + ", least risk first" * ranked + "; distance is beyond another sample (0)" * bool(parts),
         [
             Col("candidate", _labelled),
             Col("rank", lambda c: ranks(c.worst), ranked),
@@ -59,7 +69,8 @@ def candidates(data: Comparison) -> Table:
             ),
             Col("worst attack", worst(lambda w: str(w.attack)), ranked),
             Col("verdict", lambda c: cells.verdict(c.verdict), where=TERMINAL),
-            Col("distance", lambda c: number(c.fidelity.excess if c.fidelity else None), kept, where=TERMINAL),
+            Num(f"distance of {parts}", _beyond, parts, where=HTML),
+            Col("distance", _beyond, parts, where=TERMINAL),
             Num("rows", lambda c: ", ".join(f"{t.rows:,}" for t in c.tables), where=HTML),
             Num("tables", lambda c: str(len(c.tables)), where=MARKDOWN),
             Col("statement about", lambda c: c.about, where=HTML),
@@ -68,6 +79,10 @@ def candidates(data: Comparison) -> Table:
         css="sortable",
         label="Candidates",
     )
+
+
+def _beyond(c: Candidate) -> str:
+    return number(c.fidelity.excess if c.fidelity else None)
 
 
 def _judged(c: Candidate) -> Cell:
@@ -221,21 +236,21 @@ def fidelity(data: Comparison) -> Table:
 
     def told(f: Any) -> str:
         # the mean may be that of a fresh sample where one of them differs
-        return "differs in some pair" if f.verdict == "differs" else str(f.verdict)
+        return "differs in some" if f.verdict == "differs" else str(f.verdict)
 
     between = of(lambda f: f"{number(f.low)} to {number(f.high)}")
     return Table(
-        "Distance of pairs of columns beyond another sample",
+        f"Distance of {compared_parts(data)} beyond another sample",
         [
             Col("candidate", _labelled),
             Col("verdict", of(lambda f: str(f.verdict)), where=HTML),
-            Col("pairs of columns", of(told), where=MARKDOWN),
+            Col(compared_parts(data), of(told), where=MARKDOWN),
             Num("ruler", of(lambda f: cells.two(f.ruler)), where=HTML),
             Num("ruler", of(lambda f: number(f.ruler)), where=MARKDOWN),
             Num("beyond a fresh sample", of(lambda f: number(f.excess))),
             Col("limits of the distance without noise", between, where=HTML),
             Col("distance without noise", between, where=MARKDOWN),
-            Col("on the front", lambda c: "yes" if c.label in front else "no", where=HTML),
+            Col("on the front", lambda c: "yes" if c.label in front else "no", data.front, where=HTML),
         ],
         [c for c in by_order(data) if c.fidelity],
         hidden=True,
@@ -265,23 +280,27 @@ def differences(rows: Sequence[Any]) -> Table:
 # ---------------------------------------------------------------- the chart, and the tables compared
 
 
-def points(measure: Any, rows: Sequence[Point]) -> Table:
-    """Return the numbers of a chart of risk against a measure of use."""
-    beside = "" if measure.reference is None else f"; holdout {number(measure.reference)}"
+def points(parts: str, rows: Sequence[Point]) -> Table:
+    """Return the numbers of the chart of risk against distance."""
+
+    def of(field: str) -> Callable[[Any], str]:
+        return lambda row: number(getattr(row[1], field))
+
+    numbers = ("risk", "low", "high", "distance", "near", "far")
     return Table(
-        f"Risk and {measure.measure} ({measure.better} is better){beside}",
+        f"Risk and distance of {parts} (lower is better); another sample 0",
         [
             Num("no.", lambda row: str(row[0])),
             Col("candidate", lambda row: Name(row[1].label)),
-            Num("risk", lambda row: number(row[1].risk)),
-            Num("lower", lambda row: number(row[1].low)),
-            Num("upper", lambda row: number(row[1].high)),
-            Num(measure.measure, lambda row: number(row[1].utility)),
+            *(Num(_ENDS.get(field, field), of(field)) for field in numbers),
         ],
         [*enumerate(rows, 1)],
         css="small",
         scroll="",
     )
+
+
+_ENDS = {"low": "lower", "high": "upper", "near": "lower", "far": "upper"}
 
 
 def hashes(data: Comparison) -> Table:

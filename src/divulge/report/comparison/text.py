@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from divulge.core.result import number
 from divulge.report import formatting
 from divulge.report.comparison import tables
 from divulge.report.comparison.model import Comparison
 from divulge.report.comparison.prose import RISK, SINGLE, STANDING, TWO, asked_in_words, choice_in_words
-from divulge.report.comparison.rows import by_order, matrix, reasons, utility_rows
+from divulge.report.comparison.rows import compared_parts, matrix, reasons
 from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.documents.markdown import section_of
-from divulge.report.documents.tables import escaped, markdown_table, table_of, terminal_table
+from divulge.report.documents.tables import escaped, markdown_table, terminal_table
 
 __all__ = ["markdown", "summary"]
 
@@ -21,11 +19,9 @@ __all__ = ["markdown", "summary"]
 
 
 def markdown(data: Comparison) -> str:
-    """Return the comparison as Markdown: order, ranks, risks, utility, what was not compared."""
-    candidates = by_order(data)
+    """Return the comparison as Markdown: order, ranks, risks, fidelity, what was not compared."""
     ranked = bool(data.verdict.order)
-    labels = [escaped(formatting.name(c.label)) for c in candidates]
-    of_pairs = markdown_table(tables.fidelity(data))
+    distances = markdown_table(tables.fidelity(data))
     crossed = markdown_table(tables.matrix_of(data)) if matrix(data) else ""
     parts = [
         f"# Candidate tables compared\n\n**{escaped(choice_in_words(data))}**",
@@ -38,8 +34,7 @@ def markdown(data: Comparison) -> str:
         section_of("Two by two", crossed, markdown_table(tables.two_by_two(data)), TWO) if data.two_by_two else "",
         section_of("Risk by attack", *_by_attack(data)),
         section_of("Single comparisons", markdown_table(tables.singles(data)), SINGLE) if ranked else "",
-        section_of("Fidelity", escaped(data.front.sentence), of_pairs) if data.front else "",
-        section_of("Utility", *_utility(data, labels)) if utility_rows(data) else "",
+        section_of("Fidelity", escaped(data.front.sentence if data.front else ""), distances) if distances else "",
         section_of("What was not compared", "\n".join(_not_compared(data))),
         section_of("Notes", "\n".join(f"- {escaped(n)}" for n in data.notes)),
         f"{escaped(str(data.started).replace('T', ' '))}, divulge {escaped(data.divulge)}.",
@@ -63,15 +58,6 @@ def _by_attack(data: Comparison) -> list[str]:
         return ["No attack could be compared."]
     chosen = [f"- {escaped(a.attack)}: {escaped(a.chosen)} ({a.comparisons} compared)" for a in data.attacks]
     return [markdown_table(tables.by_attack(data)), "\n".join(chosen)]
-
-
-def _utility(data: Comparison, labels: Sequence[str]) -> list[str]:
-    rows, told = [], []
-    for measure, values in utility_rows(data):
-        sign = f"{escaped(measure.measure)} ({measure.better} is better)"
-        rows.append([sign, *map(number, values), number(measure.reference)])
-        told.append(f"- {escaped(measure.measure)}: {escaped(measure.about)}")
-    return [table_of(["measure", *labels, "holdout"], rows), "\n".join(told)]
 
 
 # ---------------------------------------------------------------- terminal
@@ -103,37 +89,9 @@ def _parts(data: Comparison) -> list[Any]:
         parts += [terminal_table(tables.two_by_two(data), edge=False), Text()]
     if data.front:
         parts.append(Text(clean(data.front.sentence)))
-        parts.append(Text("Distance: of pairs of columns, beyond what another sample of the same people shows (0)."))
-    if utility_rows(data) and not data.front:
-        parts.append(_kept(data))
+    if of := compared_parts(data):
+        parts.append(Text(f"Distance: of {of}, beyond what another sample of the same people shows (0)."))
     if data.not_compared:
         parts.append(Text("Not ranked: " + ", ".join(n.what for n in data.not_compared) + "."))
     parts += [Text(f"Note: {clean(note)}") for note in data.notes if note not in STANDING]
     return parts
-
-
-def _kept(data: Comparison) -> Any:
-    """Return the table of utility."""
-    found = utility_rows(data)
-    rows = [
-        [clean(formatting.name(c.label)), *(number(values[i]) for _, values in found)]
-        for i, c in enumerate(by_order(data))
-    ]
-    rows.append(["holdout", *(number(m.reference) for m, _ in found)])
-    heads = [f"{m.measure} ({m.better} is better)" for m, _ in found]
-    return _ruled(["utility", *heads], rows, range(1, 1 + len(heads)))
-
-
-def _ruled(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> Any:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for i, head in enumerate(heads):
-        table.add_column(
-            head, justify="right" if i in right else "left", overflow="fold", no_wrap=head == "risk, limits"
-        )
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table

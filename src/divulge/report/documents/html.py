@@ -165,7 +165,6 @@ _ANNEX: tuple[tuple[str, Callable[[dict[str, Any]], str], Callable[[dict[str, An
     ("exposed", lambda c: "The list of exposed people", lambda c: bool(c["data"].records)),
     ("calibration", lambda c: "What this run could have seen", _always),
     ("fidelity_full", lambda c: "Fidelity in full", lambda c: any(m["rows"] for m in c["fidelity"]["full"])),
-    ("utility", lambda c: "Utility in full", lambda c: bool(c["data"].utility)),
     ("change", lambda c: "Change since the previous run", lambda c: bool(c["data"].change)),
     ("policy", lambda c: "Policy", lambda c: bool(c["data"].policy)),
     ("threat", lambda c: "Threat model and release", _always),

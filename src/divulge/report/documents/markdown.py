@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from divulge.core.result import counts_rows, number
+from divulge.core.result import counts_rows
 from divulge.report import formatting, order, words
 from divulge.report.blocks import cells, drawn, evidence, kept, results, uniqueness
 from divulge.report.blocks.table import Table
 from divulge.report.content import settings_of
-from divulge.report.documents.tables import escaped, markdown_cell, markdown_table, table_of
+from divulge.report.documents.tables import escaped, markdown_cell, markdown_table
 from divulge.report.model import Assessment
 from divulge.report.prose import distances, people, statement, use, wp216
 from divulge.report.prose.answer import Answer
@@ -34,7 +34,7 @@ def markdown(data: Assessment) -> str:
     parts = [
         _head(data), _warnings(data), _policy(data), _change(data), _overview(data), _questions(data),
         _threat(data), _decision(data), _comparisons(data), _solved(data), _uniqueness(data), _distances(data),
-        _minimal(data), _records(data), _control(data), _fidelity(data), _utility(data), _not_tested(data),
+        _minimal(data), _records(data), _control(data), _fidelity(data), _not_tested(data),
         _preconditions(data),
         _method(data),
     ]  # fmt: skip
@@ -150,15 +150,6 @@ def _change(data: Assessment) -> str:
     return section_of(
         "Change since the previous run", told, markdown_table(drawn.changes([{"c": c} for c in moved[:_MOST]]))
     )
-
-
-def _utility(data: Assessment) -> str:
-    rows = [
-        [escaped(u.measure), number(u.value), number(u.reference), u.better, escaped(u.verdict) or "-"]
-        for u in data.utility
-    ]
-    heads = ["measure", "synthetic table", "reference", "better is", "beside a fresh sample"]
-    return section_of("Utility", table_of(heads, rows, (1, 2))) if rows else ""
 
 
 def _fidelity(data: Assessment) -> str:

@@ -6,7 +6,7 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup, escape
 
-from divulge.report.formatting import tidy
+from divulge.core.errors import tidy
 from divulge.report.verdicts import word_of
 
 

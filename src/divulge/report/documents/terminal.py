@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from divulge.core.result import FOUND, number
+from divulge.core.result import FOUND
 from divulge.report import formatting, order
 from divulge.report.blocks import results
 from divulge.report.documents.console import as_terminal_text, clean
@@ -38,9 +38,6 @@ def _parts(data: Assessment, width: int) -> list[Any]:
     if data.records:
         told = (formatting.standing_out(data.records), formatting.flags(data.records))
         parts += [Text(line) for line in told if line]
-    if data.utility:
-        kept = ", ".join(f"{u.measure} {number(u.value)} (reference {number(u.reference)})" for u in data.utility)
-        parts.append(Text(f"Utility: {clean(kept)}."))
     parts += [Text(clean(line)) for line in _kept(data)]
     parts += _control(data)
     away = untested(data)

@@ -52,7 +52,7 @@ _WITHHELD = (
     "ResultRecord.p_value", "ResultRecord.seconds", "ResultRecord.smallest_detectable", "Sampling.excess",
     "Sampling.members", "Sampling.of_members", "Sampling.of_strangers", "Sampling.strangers",
     "Smallest.difference_with", "Smallest.difference_without", "Smallest.smallest_detectable",
-    "Smallest.smallest_share", "Utility.high", "Utility.low", "Utility.reference", "Utility.ruler", "Utility.value",
+    "Smallest.smallest_share",
     "Verbatim.members", "Verbatim.named",
     "Verbatim.strangers", "Verbatim.telling",
 )  # fmt: skip

@@ -4,7 +4,7 @@ It is built field by field: a field that is not named here, such as one of a lat
 
 Numbers. Each is made of counts as shown, of settings, or of the synthetic table alone, or it is withheld; `declared`
 says which for every field. Left out are records, hashes of real and holdout, the command, the machine, curves,
-groups, p-values, utility, the numbers of fidelity, positive control and change, and notes and settings that this
+groups, p-values, the numbers of fidelity, positive control and change, and notes and settings that this
 version does not know.
 
 Counts. Sizes and counts are the nearest multiples of 5, so that five values are behind each; where people have
@@ -216,7 +216,6 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         failed=tuple(Failure(attack=f.attack, why=_failure(s, f.why)) for f in d.failed),
         left_out=tuple(replace(o, why=s.sentence(o.why)) for o in d.left_out),
         not_run=tuple(replace(o, why=s.sentence(o.why)) for o in d.not_run),
-        utility=(),
         fidelity=fidelity.results(s),
         fidelity_scope=fidelity.scope(s),
         policy=policy(s, results, controls, change),

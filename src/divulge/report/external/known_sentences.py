@@ -208,7 +208,6 @@ _WHOLE = (
     "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)",
     "fidelity was measured on # + # rows, drawn at random: codes of all rows do not fit into memory",
     "fidelity was measured on # + # + # rows, drawn at random: codes of all rows do not fit into memory",
-    "utility was not measured: it needs every row",
     "it needs every row, and the tables are counted where they are",
     "it is about all people, and the distinct rows of what it looks at do not fit into memory",
     "the synthetic table does not fit into memory in the form in which it is searched",
@@ -232,42 +231,6 @@ _WHOLE = (
     "the time was up",
     "three more runs would take too long",
 )
-_MEASURES = (
-    "marginal total variation",
-    "pairwise association error",
-    "propensity AUC",
-    "train on synthetic, test on real",
-)
-_ABOUT = (
-    "Half the sum of the differences between the shares of each value or bin in the real and the synthetic table, mean "
-    "over the columns: # is the same shares, # is no value in common. Missing is a value.",
-    "Difference of Cramér's V (bias-corrected, values or bins) between the real and the synthetic table, without sign, "
-    "mean over # pairs of columns: # is the same associations.",
-    "How well a gradient boosting tells real from synthetic rows that it was not trained on (area under the ROC "
-    "curve): # is not at all, # is always. Equal rows are judged together.",
-    "A gradient boosting is trained on synthetic rows and tested on holdout people; the reference is one trained on "
-    "real rows. Mean over the targets of the area under the ROC curve, one value against the others and mean over the "
-    "values (at most #, the rarest together), or of R squared for numbers.",
-)
-_UTILITY = (
-    "# of # holdout rows were drawn",
-    "# of # pairs have over # cells and were left out",
-    "# of # pairs were drawn",
-    "# of # real rows were drawn",
-    "# of # synthetic rows were drawn",
-    "an area below # tells nothing apart and counts as #: # of the holdout table",
-    "an area below # tells nothing apart and counts as #: # of the synthetic table",
-    "an area below # tells nothing apart and counts as #: # of the synthetic table, # of the holdout table",
-    "no holdout: tested on the real table, and there is no reference",
-    "no holdout: there is no reference",
-    "too few holdout rows: at least # are needed",
-    "too few real rows: at least # are needed",
-    "too few synthetic rows: at least # are needed",
-    "undefined for '…': no other column, fewer than # rows or one value",
-    "undefined: no column is usable (all are constant, identifiers, free text or ignored)",
-    "undefined: there is one usable column, and a pair needs two",
-)
-
 PUBLIC = frozenset(
     (
         "# columns are shared; holdout has # more ('…'), left out",
@@ -287,7 +250,7 @@ PUBLIC = frozenset(
 )
 """Sentences whose numbers are all settings or numbers of columns."""
 
-SENTENCES = frozenset((*_NOTES, *_BASELINES, *_CHECKS, *_WHOLE, *_MEASURES, *_ABOUT, *_UTILITY))
+SENTENCES = frozenset((*_NOTES, *_BASELINES, *_CHECKS, *_WHOLE))
 """Each with "#" for a number and "'…'" for one quoted name or several."""
 
 _GAP = r"(?: Not tested(?:, as the time was up)?: [a-z_, ]+\.)?"

@@ -9,7 +9,7 @@ from typing import Literal
 from divulge.core.result import FOUND, Verdict, identity, is_compared
 from divulge.measures.result import FidelityVerdict
 from divulge.report import formatting, order
-from divulge.report.model import Assessment, ResultRecord, Utility
+from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use, wp216
 from divulge.report.prose.compared import Bar, bars, is_mean, short
 from divulge.report.prose.reach import NOT_BOUNDED, reaches
@@ -29,7 +29,7 @@ __all__ = [
     "tiles",
 ]
 
-State = Verdict | FidelityVerdict | Literal["not tested", "measured"]
+State = Verdict | FidelityVerdict | Literal["not tested"]
 _NO_PROTECTION = "Fewer is no protection: whoever is not hit is more likely a member."
 
 
@@ -118,8 +118,7 @@ _ASKED = (
 def tiles(data: Assessment) -> tuple[Tile, ...]:
     """Return one tile for each question and, where it was measured, one for the use of the table."""
     told = [_tile(q, data) for q in _ASKED]
-    kept = _kept(data) or _use(data.utility)
-    return (*told, kept) if kept else tuple(told)
+    return (*told, kept) if (kept := _kept(data)) else tuple(told)
 
 
 def _tile(q: Asked, data: Assessment) -> Tile:
@@ -259,8 +258,6 @@ def _small(r: ResultRecord) -> str:
 
 # ---------------------------------------------------------------- use
 
-_USE = "train on synthetic, test on real"
-
 
 def _kept(data: Assessment) -> Tile | None:
     """Return the tile of what the table keeps, beside another sample of the same people; None without fidelity."""
@@ -270,23 +267,4 @@ def _kept(data: Assessment) -> Tile | None:
     return Tile(
         "use", "Use", "How far are its counts from the real ones?", head.verdict, use.bars(head), use.told(data, head),
         "A useful table is as far from the real one as another sample of the same people.", "", None,
-    )  # fmt: skip
-
-
-def _use(utility: Sequence[Utility]) -> Tile | None:
-    """Return the tile of what the table keeps, by the measure that is easiest to read."""
-    known = [u for u in utility if u.value is not None]
-    chosen = next((u for u in known if u.measure == _USE), known[0] if known else None)
-    if chosen is None or chosen.value is None:
-        return None
-    trained = chosen.measure == _USE
-    pair = [Bar("synthetic", "synthetic", min(1.0, max(0.0, chosen.value)), f"{chosen.value:.2f}")]
-    if chosen.reference is not None:
-        pair.append(Bar("strangers", "other people", min(1.0, max(0.0, chosen.reference)), f"{chosen.reference:.2f}"))
-    beside = "" if chosen.reference is None else f", against {chosen.reference:.2f} from other people"
-    what = "A model trained on the synthetic table scores" if trained else f"By {chosen.measure} the table scores"
-    return Tile(
-        "use", "Use", "How much does the table keep?", "measured", tuple(pair),
-        f"{what} {chosen.value:.2f} on real people{beside}{'; 1 is perfect' if trained else ''}.",
-        "A table that keeps everything scores like a sample of other people.", chosen.about, None,
     )  # fmt: skip

@@ -9,19 +9,16 @@ from dataclasses import dataclass, field
 from math import fsum, isfinite
 from typing import Any
 
-import msgspec
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.catalogue import CATALOGUE
-from divulge.case.case import Case, build_case
+from divulge.case.case import Case
 from divulge.case.preconditions import INVALIDATING
 from divulge.core.coded_scores import Scores, decoded
 from divulge.core.result import FOUND, Individual, Result, label
-from divulge.measures.single_table import utility as utility_of
 from divulge.report.comparison.prose import findings, findings_in_words
-from divulge.report.model import Utility
 from divulge.report.order import ORDER
 from divulge.report.report import Report
 from divulge.run.assess import assess_with
@@ -69,7 +66,6 @@ class Assessed:
     found: tuple[Result, ...]
     """The results that stand for what was found."""
     bands: list[dict[str, Any]]
-    utility: list[dict[str, Any]]
     given: Table | None = None
     """The table itself, or rows drawn from it where an engine counts, as long as the comparison is made."""
 
@@ -93,7 +89,6 @@ class Assessment:
     attacker: Attacker
     reading: Reading
     options: RunOptions
-    utility: bool
     n_tables: int
     failed: list[dict[str, str]] = field(default_factory=list)
     rows: Rows = field(default_factory=Rows)
@@ -128,8 +123,6 @@ def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) 
     run.people = run.people or people
     if drawn is not None:
         run.drawn = run.drawn or drawn
-    kept = _utility(run, table, reading) if run.utility else []
-    report = report.replaced(utility=msgspec.convert(kept, tuple[Utility, ...]))
     results = report.results
     scores = {
         (r.attack, r.variant, r.keys, r.target or ""): _scores_of(r.attack, individual)
@@ -143,7 +136,7 @@ def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) 
     )
     found = findings(light.results, report.verdict)
     here = None if uses_engine(run.options) else table
-    return Assessed(candidate.label, light, scores, found, bands, kept, drawn.synthetic if drawn else here)
+    return Assessed(candidate.label, light, scores, found, bands, drawn.synthetic if drawn else here)
 
 
 _Seen = tuple[PeopleSeen, DrawnRows | None]
@@ -155,15 +148,6 @@ def _seen(run: Assessment, case: Case, options: RunOptions) -> _Seen:
         drawn_rows(case, options, run.n_tables, run.drawn) if run.options.fidelity and uses_engine(options) else None
     )
     return people_seen(case, options), drawn
-
-
-def _utility(run: Assessment, table: Table, reading: Reading) -> list[dict[str, Any]]:
-    """Return what the table keeps of the real one by models, which need every row."""
-    case = build_case(
-        run.real, table, run.holdout, schema=reading.schema, unit=reading.unit, ignore=reading.ignore,
-        missing=reading.missing, seed=run.options.seed, level=run.options.level,
-    ).collected("utility is of single rows")  # fmt: skip
-    return [u.to_dict() for u in utility_of(case, targets=run.attacker.targets)]
 
 
 def _scores_of(attack: str, individual: Individual) -> tuple[Scores, Scores | None]:

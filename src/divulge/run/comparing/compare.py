@@ -38,10 +38,10 @@ from divulge.run.comparing.candidates import (
 )
 from divulge.run.comparing.compared_people import check_ranking, people_of_comparison
 from divulge.run.comparing.compared_tables import Candidate, listed_candidates, same_columns
-from divulge.run.comparing.pareto import MEASURE, Standing, candidate_fidelity, front_of
+from divulge.run.comparing.pareto import Standing, candidate_fidelity, front_of, measure_of_use
 from divulge.run.comparing.two_by_two import paired_distances, two_by_two
 from divulge.run.engines.drawn_rows import drawn_in_words
-from divulge.run.engines.engine_plan import COUNTED, EXACT_ALONE, NO_UTILITY, uses_engine
+from divulge.run.engines.engine_plan import COUNTED, EXACT_ALONE, uses_engine
 from divulge.run.engines.people_sample import Rows
 from divulge.run.forecasting.memory_check import check_comparison, memory_told
 from divulge.run.making.progress import Progress, shown
@@ -68,7 +68,6 @@ def compare(
     ignore: Sequence[str] = (),
     missing: Sequence[str] = (),
     acceptable: float = ACCEPTABLE,
-    utility: bool = True,
     fidelity: bool = True,
     membership: bool = True,
     seed: int = 0,
@@ -81,7 +80,7 @@ def compare(
     progress: Progress | bool | None = None,
     before: Callable[[str], None] = lambda told: None,
 ) -> ComparisonReport:
-    """Return a comparison of candidate tables by risk and by utility.
+    """Return a comparison of candidate tables by risk and by use.
 
     Each table is attacked as in `divulge.assess`, without trained models. Only primary comparisons rank; they are fixed
     before any outcome is seen. The score of a person under an attack is the mean over the same comparisons for every
@@ -100,11 +99,10 @@ def compare(
         People of the same population that no synthesizer saw. Without it nothing is ranked.
     keys, targets, schema, unit, ignore, missing, acceptable, seed, level, jobs
         As in `divulge.assess`, the same for every table. A column that one table lacks is left out for all.
-    utility
-        Whether to measure how much of the real table each table keeps.
     fidelity
-        Whether to measure how far columns and pairs of columns are from the real ones, beside a fresh sample. The
-        comparison then names the front of risk and use.
+        Whether to measure how far columns and pairs of columns are from the real ones, beside a fresh sample. Use is
+        the distance of pairs of columns (of columns where there is one), and the comparison names the front of risk and
+        use. `divulge.utility` has models of a single table.
     membership
         Whether it is tested, and ranked, who is taken for a member.
     people
@@ -116,8 +114,8 @@ def compare(
         Whether to begin although the comparison is not expected to fit into the memory that this process may use.
     engine
         "duckdb" or "polars" leave the rows of Parquet files where they are, as in `divulge.assess`, one candidate after
-        the other: memory and disk are those of one assessment. Utility, which needs every row, is then left out, and
-        distances of candidates are those of rows drawn from each table. "auto" and "memory" read all tables.
+        the other: memory and disk are those of one assessment. Distances of candidates are those of rows drawn from
+        each table. "auto" and "memory" read all tables.
     spill
         A folder for what does not fit into memory, as in `divulge.assess`; what is there goes after each table.
     progress
@@ -144,7 +142,7 @@ def compare(
     >>> real, synthetic, holdout = (table.head(150).select("age", "educ", "vote") for table in tables())
     >>> found = compare(
     ...     real, {"trees": synthetic, "copy": real}, holdout=holdout, keys=["age", "educ"], targets=["vote"],
-    ...     utility=False, fidelity=False,
+    ...     fidelity=False,
     ... )
     >>> found.order
     ['trees', 'copy']
@@ -159,7 +157,7 @@ def compare(
         jobs=n_jobs(jobs), people=people, beyond_memory=beyond_memory, engine=engine, spill=spill,
     )  # fmt: skip
     check_ranking(options)
-    run, tables, notes = _prepared(real, given, holdout, attacker, reading, options, utility)
+    run, tables, notes = _prepared(real, given, holdout, attacker, reading, options)
     run.before = lambda told: before(f"for each of {len(tables)} tables: {told}")
     with shown(progress) as tell:
         assessed = _each_assessed(run, tables, tell)
@@ -172,7 +170,7 @@ def compare(
         "format": "divulge-comparison/1",
         "divulge": __version__,
         "command": "",
-        "settings": _settings(run, unit, utility),
+        "settings": _settings(run, unit),
         "started": stated_moment(started),
         "seconds": stated_seconds(time.perf_counter() - began),
         **_compared(run, assessed, labels, ranked, notes, distances),
@@ -184,7 +182,7 @@ def compare(
 
 def _prepared(
     real: Any, given: Sequence[tuple[str, Any]], holdout: Any, attacker: Attacker, reading: Reading,
-    options: RunOptions, utility: bool,
+    options: RunOptions,
 ) -> tuple[Assessment, Sequence[Candidate], list[str]]:  # fmt: skip
     """Return what all tables share, the tables that can be read, and notes on what is left out."""
     elsewhere, missing, engine = uses_engine(options), reading.missing, options.engine
@@ -207,9 +205,9 @@ def _prepared(
     if sampled:
         reading = replace(reading, ignore=tuple(c for c in reading.ignore if c not in found.away))
     run = Assessment(
-        real, holdout, attacker, reading, options, utility and not elsewhere, len(found.tables), found.failed, rows
+        real, holdout, attacker, reading, options, len(found.tables), found.failed, rows
     )  # fmt: skip
-    counted = [COUNTED, EXACT_ALONE, *[NO_UTILITY] * utility] if elsewhere else []
+    counted = [COUNTED, EXACT_ALONE] if elsewhere else []
     return run, found.tables, [*found.notes, *notes, *counted]
 
 
@@ -237,10 +235,10 @@ def _heard(progress: Progress, table: int, n_tables: int, label: str, what: str,
     progress(f"{label}: {what}", table, n_tables)
 
 
-def _settings(run: Assessment, unit: str | None, utility: bool) -> dict[str, Any]:
+def _settings(run: Assessment, unit: str | None) -> dict[str, Any]:
     """Return the settings that the report states."""
-    asked = msgspec.structs.asdict(stated(run.attacker, run.reading, run.options, unit)) | {"utility": utility}
-    names = ("seed", "level", "jobs", "acceptable", "people", "engine", "utility", "keys", "targets", "unit", "ignore",
+    asked = msgspec.structs.asdict(stated(run.attacker, run.reading, run.options, unit))
+    names = ("seed", "level", "jobs", "acceptable", "people", "engine", "keys", "targets", "unit", "ignore",
              "missing")  # fmt: skip
     return {name: asked[name] for name in names}
 
@@ -252,11 +250,9 @@ def _compared(
     """Return the parts of the comparison's report."""
     first = assessed[0].report
     sampling = first.assessment.sampling
-    candidates = [_candidate(assessed, labels, i, ranked) for i in range(len(labels))]
-    for candidate in candidates:
-        own = [a.report.assessment.fidelity for a in assessed if a.label == candidate["label"]]
-        kept = candidate_fidelity(own, run.options.level, len(labels))
-        candidate["fidelity"] = None if kept is None else msgspec.to_builtins(kept)
+    kept = _fidelity(assessed, labels, run.options.level)
+    candidates = [_candidate(assessed, labels, i, ranked) | {"fidelity": msgspec.to_builtins(kept[name])}
+                  for i, name in enumerate(labels)]  # fmt: skip
     return {
         "tables": {
             "real": _given(first, "real"),
@@ -267,7 +263,7 @@ def _compared(
         "candidates": candidates,
         "attacks": _attacks(labels, ranked, assessed),
         "pairs": _pairs(labels, ranked),
-        "front": _front(candidates, labels, ranked, run.options.level, distances),
+        "front": _front(kept, labels, ranked, run.options.level, distances),
         "distances": msgspec.to_builtins(distances),
         "two_by_two": msgspec.to_builtins(two_by_two(labels, ranked, distances)),
         "not_compared": _not_compared(assessed, ranked),
@@ -317,7 +313,6 @@ def _candidate(assessed: Sequence[Assessed], labels: Sequence[str], i: int, rank
         "apart": "" if ranked is None or ranking is None else _apart(labels, ranking, ranked.behind, i),
         "about": "this table" if len(own) == 1 else "the mean of fresh tables of this generator",
         "worst": worst,
-        "utility": _mean_utility([a.utility for a in own]),
         "tables": [
             {
                 **_given(a.report, "synthetic"),
@@ -326,44 +321,41 @@ def _candidate(assessed: Sequence[Assessed], labels: Sequence[str], i: int, rank
                 "sentence": a.report.data["verdict"]["sentence"],
                 "failed": len(a.report.failed),
                 "bands": a.bands,
-                "utility": a.utility,
             }
             for a in own
         ],
     }
 
 
+def _fidelity(
+    assessed: Sequence[Assessed], labels: Sequence[str], level: float
+) -> dict[str, CandidateFidelity | None]:  # fmt: skip
+    """Return the distance of each candidate by the measure of use."""
+    measure = measure_of_use(r for a in assessed for r in a.report.assessment.fidelity)
+    own = {name: [a.report.assessment.fidelity for a in assessed if a.label == name] for name in labels}
+    return {name: candidate_fidelity(tables, measure, level, len(labels)) for name, tables in own.items()}
+
+
 def _front(
-    candidates: Sequence[Mapping[str, Any]], labels: Sequence[str], ranked: Ranked | None, level: float,
+    kept: Mapping[str, CandidateFidelity | None], labels: Sequence[str], ranked: Ranked | None, level: float,
     distances: Sequence[FidelityPair],
 ) -> dict[str, Any] | None:  # fmt: skip
     """Return the front of risk and use; None without fidelity of each candidate, or where nothing is ranked."""
-    kept = [c["fidelity"] for c in candidates]
-    if ranked is None or ranked.ranking is None or None in kept:
+    known = [f for f in kept.values() if f is not None]
+    if ranked is None or ranked.ranking is None or len(known) < len(kept):
         return None
     r, behind = ranked.ranking, ranked.behind
     standings = []
     for i, label in enumerate(labels):
         safer = [labels[j] for j in range(len(labels)) if j != i and
                  (behind[i] and not behind[j] if behind[i] != behind[j] else bool(r.riskier[i, j]))]  # fmt: skip
-        fidelity = msgspec.convert(kept[i], CandidateFidelity)
-        standings.append(Standing(label, float(r.worst[i]), frozenset(safer), fidelity))
-    paired = [d for d in distances if d.measure == MEASURE]
+        standings.append(Standing(label, float(r.worst[i]), frozenset(safer), known[i]))
+    paired = [d for d in distances if d.measure == known[0].measure]
     return msgspec.to_builtins(front_of(standings, level, paired))  # type: ignore[no-any-return] # a struct becomes a dict
 
 
 def _given(report: Report, role: str) -> dict[str, Any]:
     return {k: report.data["tables"][role][k] for k in ("rows", "columns", "sha256", "hashed")}
-
-
-def _mean_utility(tables: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the mean of each utility measure over the tables of a candidate."""
-    out = []
-    for measures in zip(*tables, strict=True):
-        values = [m["value"] for m in measures if m["value"] is not None]
-        known = {k: measures[0][k] for k in ("measure", "reference", "better", "about")}
-        out.append(known | {"value": float(np.mean(values)) if values else None, "notes": list(measures[0]["notes"])})
-    return out
 
 
 def _attacks(labels: Sequence[str], ranked: Ranked | None, assessed: Sequence[Assessed]) -> list[dict[str, Any]]:

@@ -1,12 +1,12 @@
 """The front of risk and use: candidates that no other one betters in one of the two without being worse in the other.
 
-Use is how far pairs of columns are from the real ones beyond what a fresh sample is: 0 is a fresh sample, and to be
-closer is no merit.
+Use is how far pairs of columns (columns, where there are no pairs) are from the real ones beyond what a fresh sample
+is: 0 is a fresh sample, and to be closer is no merit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Literal
@@ -16,14 +16,13 @@ import numpy as np
 from divulge.measures.result import VERDICTS, FidelityResult
 from divulge.report.comparison.model import CandidateFidelity, Dominated, FidelityPair, Front
 from divulge.report.comparison.prose import some
+from divulge.report.comparison.rows import PARTS
 from divulge.stats.intervals import normal_quantile
 from divulge.stats.mover import difference
 
-__all__ = ["MEASURE", "Standing", "candidate_fidelity", "front_of"]
+__all__ = ["Standing", "candidate_fidelity", "front_of", "measure_of_use"]
 
 Sure = Literal["risk", "use", "risk and use"]
-MEASURE = "column_pairs"
-"""The measure of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +37,17 @@ class Standing:
     fidelity: CandidateFidelity
 
 
+def measure_of_use(results: Iterable[FidelityResult]) -> str:
+    """Return the measure of use: the distance of pairs of columns, or of columns where no table has pairs.
+
+    Both are counted, where the rows are, and have limits and a fresh sample to stand beside.
+    """
+    measured = {r.measure for r in results if r.value is not None}
+    return next((m for m in PARTS if m in measured), next(iter(PARTS)))
+
+
 def candidate_fidelity(
-    tables: Sequence[Sequence[FidelityResult]], level: float, n_candidates: int
+    tables: Sequence[Sequence[FidelityResult]], measure: str, level: float, n_candidates: int
 ) -> CandidateFidelity | None:
     """Return the fidelity of a candidate, with limits that hold for all candidates together (Bonferroni).
 
@@ -47,6 +55,8 @@ def candidate_fidelity(
     ----------
     tables
         The results of fidelity of each of its tables. The limits of a mean are the means of the limits.
+    measure
+        The measure of use.
     level
         At which the limits of all candidates hold together.
     n_candidates
@@ -55,9 +65,9 @@ def candidate_fidelity(
     Returns
     -------
     CandidateFidelity or None
-        None where a table has no distance of pairs.
+        None where a table has no such distance.
     """
-    heads = [next((r for r in own if r.measure == MEASURE and not r.columns), None) for own in tables]
+    heads = [next((r for r in own if r.measure == measure and not r.columns), None) for own in tables]
     known = [r for r in heads if r is not None and r.excess is not None and r.low is not None and r.high is not None]
     if not known or len(known) < len(tables):
         return None
@@ -66,6 +76,7 @@ def candidate_fidelity(
     at = min(max(excess, 0.0, low), high)
     rulers = [r.ruler for r in known if r.ruler is not None]
     return CandidateFidelity(
+        measure=measure,
         ruler=float(np.mean(rulers)) if rulers else None,
         excess=excess,
         low=max(0.0, at - stretch * (at - low)),
@@ -116,7 +127,9 @@ def _pair(a: Standing, b: Standing, stretch: float) -> FidelityPair:
                     for s in (a, b))  # fmt: skip
     value, low, high = difference(one, other, stretch)
     farther = a.label if low > 0 else b.label if high < 0 else None
-    return FidelityPair(first=a.label, second=b.label, difference=value, low=low, high=high, farther=farther)
+    return FidelityPair(
+        measure=a.fidelity.measure, first=a.label, second=b.label, difference=value, low=low, high=high, farther=farther
+    )
 
 
 def _sentence(labels: Sequence[str], worse: dict[str, Dominated]) -> str:

@@ -12,14 +12,13 @@ from divulge.case.case import build_case
 from divulge.measures.distances_together import distances_together
 from divulge.report.comparison.model import FidelityPair, TwoByTwo
 from divulge.report.comparison.prose import some
+from divulge.report.comparison.rows import PARTS
 from divulge.run.comparing.candidates import Assessed, Assessment, Ranked
 from divulge.stats.rank_intervals import Ranking
 from divulge.stats.shared_error import Contrast, contrasts
 from divulge.tables.stacking import stacked
 
 __all__ = ["paired_distances", "two_by_two"]
-
-_MEASURES = ("column_pairs", "column_shapes")
 
 
 def paired_distances(run: Assessment, assessed: Sequence[Assessed], labels: Sequence[str]) -> tuple[FidelityPair, ...]:
@@ -51,10 +50,10 @@ def paired_distances(run: Assessment, assessed: Sequence[Assessed], labels: Sequ
             run.drawn.real, stack, schema=run.drawn.schema, seed=run.options.seed, level=run.options.level
         )  # fmt: skip
     groups = [[i for i, a in enumerate(assessed) if a.label == label] for label in labels]
-    n = len(_MEASURES) * len(labels) * (len(labels) - 1) // 2
+    n = len(PARTS) * len(labels) * (len(labels) - 1) // 2
     found = {t.measure: t for t in distances_together(case)}
     out = []
-    for measure in (m for m in _MEASURES if m in found):
+    for measure in (m for m in PARTS if m in found):
         t, fresh = found[measure], float(found[measure].fresh.mean())
         of = contrasts(t.excess, t.without_real, t.without_own, groups, level=run.options.level, n=n)
         out += [_distance(measure, c, labels, fresh) for c in of]

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+
+from divulge.report.model import LeftOut
 
 TIME_UP = "the time was up"
 
@@ -50,22 +51,22 @@ def _now() -> float:
     return time.perf_counter()
 
 
-def told_left_out(attack: str, n: int, of: int, why: str = TIME_UP) -> dict[str, Any]:
+def told_left_out(attack: str, n: int, of: int, why: str = TIME_UP) -> LeftOut:
     """Return the entry of the report's `left_out` for an attack of which n tests were not made."""
-    return {"attack": attack, "n": n, "of": of, "why": why}
+    return LeftOut(attack=attack, n=n, of=of, why=why)
 
 
-def counted_left_out(names: Sequence[str], planned: Counter[str], why: str) -> list[dict[str, Any]]:
+def counted_left_out(names: Sequence[str], planned: Counter[str], why: str) -> list[LeftOut]:
     """Return for each attack, in the order of the plan, the number of its tests with this reason."""
     n = Counter(names)
     return [told_left_out(attack, n[attack], of, why) for attack, of in planned.items() if n[attack]]
 
 
-def notes_on_time(left_out: Sequence[dict[str, Any]], budget: float | None) -> list[str]:
+def notes_on_time(left_out: Sequence[LeftOut], budget: float | None) -> list[str]:
     """Return the note on tests that were left out; [] where none was."""
     if not left_out:
         return []
-    told = ", ".join(f"{o['attack']} {o['n']} of {o['of']}" for o in left_out)
+    told = ", ".join(f"{o.attack} {o.n} of {o.of}" for o in left_out)
     return [
         f"the run was given {budget:g} seconds, and these tests were left out or cut short: {told}; "
         "what they would tell of single records is missing among the records"

@@ -36,7 +36,7 @@ __all__ = [
     "limit_of",
     "made_by_fidelity",
     "process_bytes",
-    "seconds_afterwards",
+    "seconds_of_fidelity",
     "seconds_of_tests",
     "seconds_parts",
     "shortened",
@@ -91,7 +91,6 @@ class Work:
     membership: bool = False
     fidelity: bool = False
     fidelity_models: bool = False
-    utility: bool = False
     in_files: bool = False
     """Whether indices of tables in memory lie in files, block by block."""
     elsewhere: bool = False
@@ -148,7 +147,6 @@ def work_of(
         membership=any(t.attack == "membership" for t in tasks),
         fidelity=options.fidelity,
         fidelity_models=options.fidelity and options.fidelity_models,
-        utility=options.utility,
         in_files=options.spill is not None and options.engine not in COUNTING,
         members=rows[0],
     )
@@ -271,8 +269,6 @@ def seconds_parts(work: Work) -> dict[str, float]:
         "row of a pair of columns in fidelity": work.rows * work.columns**2 * work.fidelity,
         "models of fidelity": work.fidelity_models,
         "cell in models of fidelity": work.rows * work.columns * work.fidelity_models,
-        "utility": work.utility,
-        "cell in utility": work.rows * work.columns * work.utility,
     }
 
 
@@ -311,7 +307,7 @@ def made_by_fidelity(measures: Sequence[Measure], case: Case, *, models: bool) -
     models
         Whether models are fitted.
     """
-    options = RunOptions(fidelity_models=models, utility=False)
+    options = RunOptions(fidelity_models=models)
     work = replace(work_of(case, (), options), attacks=False)
     made = tuple(m for m in measures if not expected_long(m, work))
     return made, [f"{m.name} was left out: {LONG}" for m in measures if m not in made]
@@ -331,13 +327,10 @@ def seconds_of_tests(work: Work, tasks: Sequence[Task], jobs: int) -> list[float
     return [sum(of_kind[kind] for kind in own) * shortened(jobs) for own in kinds]
 
 
-def seconds_afterwards(work: Work, jobs: int) -> dict[str, float]:
-    """Return about how many seconds fidelity and utility add to a run, by these names."""
-    cost = seconds_parts(work)
-    return {
-        name: _cost({part: n for part, n in cost.items() if part.endswith(name)}, SECONDS) * shortened(jobs)
-        for name in ("fidelity", "utility")
-    }
+def seconds_of_fidelity(work: Work, jobs: int) -> float:
+    """Return about how many seconds fidelity adds to a run."""
+    cost = {part: n for part, n in seconds_parts(work).items() if part.endswith("fidelity")}
+    return _cost(cost, SECONDS) * shortened(jobs)
 
 
 _OF_TESTS = {

@@ -30,7 +30,6 @@ SECONDS = {
     "cell in membership": 8.2e-06,
     "fidelity": 0.925,
     "pair of columns in fidelity": 0.00234,
-    "cell in utility": 1.02e-06,
 }
 """CPU seconds of each part."""
 

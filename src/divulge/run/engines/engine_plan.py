@@ -25,7 +25,6 @@ __all__ = [
     "NEEDS_ROWS",
     "NO_ROOM",
     "NO_ROOM_TO_COUNT",
-    "NO_UTILITY",
     "bytes_of_fidelity",
     "bytes_of_fidelity_on",
     "check_counted",
@@ -39,7 +38,6 @@ __all__ = [
 NEEDS_ROWS = "it needs every row, and the tables are counted where they are"
 COUNTED = "the tables were counted where they are: attacks that need every row were not made"
 EXACT_ALONE = "copies: exact copies alone were counted; near copies and copies of parts of a row need every row"
-NO_UTILITY = "utility was not measured: it needs every row"
 NO_ROOM = "fidelity was not measured: codes of all rows do not fit into memory (--beyond-memory begins nevertheless)"
 NO_ROOM_TO_COUNT = "it is about all people, and the distinct rows of what it looks at do not fit into memory"
 _UNTAUGHT = "measures that fit models were not made: they need every row, and the tables are counted where they are"
@@ -80,7 +78,6 @@ def restrict_to_counts(plan: Plan, options: RunOptions) -> None:
     plan.leave_out({name: NEEDS_ROWS for name in dict.fromkeys(plan.attacks) if name not in kept})
     plan.tasks, plan.described = tasks, []
     plan.notes += [COUNTED, *([EXACT_ALONE] if "copies" in kept else [])]
-    plan.notes += [NO_UTILITY] if options.utility else []
 
 
 def load_distinct_rows(case: Case, plan: Plan, options: RunOptions) -> None:

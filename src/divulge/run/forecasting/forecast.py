@@ -91,7 +91,6 @@ def plan(
     search: Search = "default",
     models: bool | None = None,
     membership: bool = True,
-    utility: bool = False,
     fidelity: bool = True,
     fidelity_models: bool = False,
     acceptable: float = ACCEPTABLE,
@@ -112,7 +111,7 @@ def plan(
     ----------
     real, synthetic, holdout
         Tables: the path of a file or folder, or a frame of any kind.
-    keys, targets, subgroups, schema, unit, ignore, missing, search, models, membership, utility
+    keys, targets, subgroups, schema, unit, ignore, missing, search, models, membership
         As in `divulge.assess`.
     fidelity, fidelity_models, acceptable, positive_control, seed, level, jobs, people, engine, spill
         As in `divulge.assess`; of the folder it is only asked how much room it has. With an engine the memory told is
@@ -140,7 +139,7 @@ def plan(
     (True, 3)
     """
     options = RunOptions(
-        search, models, membership, utility, fidelity, fidelity_models, acceptable, positive_control, seed, level,
+        search, models, membership, fidelity, fidelity_models, acceptable, positive_control, seed, level,
         n_jobs(jobs), people=people, engine=engine, spill=spill,
     )  # fmt: skip
     options.check()
@@ -221,7 +220,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         seconds=seconds,
         jobs=options.jobs,
         attacks=tuple(PlannedTests(a, n, CATALOGUE[a].sampled) for a, n in Counter(planned.attacks).items()),
-        not_run=tuple((n["attack"], n["why"]) for n in planned.not_run),
+        not_run=tuple((n.attack, n.why) for n in planned.not_run),
         unit=case.unit,
         people=None if asked == of else max(asked),
         asked=asked,
@@ -243,7 +242,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
 def _where_they_are(case: Case, planned: Plan, options: RunOptions, share: float, limit: int | None) -> Work:
     """Return the work beside the engine, and leave in the plan what a run makes there."""
     restrict_to_counts(planned, options)
-    work = work_of(case, planned.tasks, replace(options, fidelity=False, utility=False))
+    work = work_of(case, planned.tasks, replace(options, fidelity=False))
     if options.sample is None:
         return replace(work, rows=0, table_bytes=0, scores=0, pairs=0)
     asked, columns = round(work.people * share), len(case.schema.usable())

@@ -76,7 +76,7 @@ def _fits_surely(sizes: Sizes, there: Room) -> bool:
         rows=rows, synthetic=sizes.synthetic.rows, people=people, asked=people, columns=columns, bits=0.0,
         levels=rows * columns, table_bytes=sum(s.table_bytes for s in tables),
         text_bytes=sum(s.file_bytes for s in tables), scores=people * (_TESTS + _TESTS_A_COLUMN * columns),
-        membership=True, fidelity=True, fidelity_models=True, utility=True,
+        membership=True, fidelity=True, fidelity_models=True,
     )  # fmt: skip
     return expected_bytes(most) <= there.free
 

@@ -8,7 +8,7 @@ from divulge.case.case import Case
 from divulge.report.formatting import several
 from divulge.run.cost.budget import Clock
 from divulge.run.cost.engine_cost import EngineWork, engine_work, seconds_at_end, seconds_of_each
-from divulge.run.cost.expected_cost import Work, expected_seconds, seconds_afterwards, seconds_of_tests, work_of
+from divulge.run.cost.expected_cost import Work, expected_seconds, seconds_of_fidelity, seconds_of_tests, work_of
 from divulge.run.cost.expected_time import duration
 from divulge.run.cost.memory import room
 from divulge.run.cost.time_left import TimeLeft
@@ -52,28 +52,24 @@ def _fidelity_elsewhere(case: Case, work: EngineWork, options: RunOptions) -> fl
 def time_left_of(case: Case, plan: Plan, options: RunOptions, clock: Clock) -> TimeLeft:
     """Return the time that is left of a run which begins its tests now.
 
-    Its parts are (run, test) by number, run 0 being that without planted copies, and "fidelity" and "utility".
+    Its parts are (run, test) by number, run 0 being that without planted copies, and "fidelity".
     """
-    each, later = _parts(case, plan, options)
+    each, fidelity = _parts(case, plan, options)
     runs = [plan.tasks, *[without_models(plan.tasks)] * _n_controls(options)]
     parts: dict[Hashable, float] = {
         (n, i): seconds for n, tasks in enumerate(runs) for i, seconds in enumerate(each(tasks))
     }
-    parts.update(later.items())
-    return TimeLeft(parts, clock)
+    return TimeLeft(parts | {"fidelity": fidelity}, clock)
 
 
-def _parts(
-    case: Case, plan: Plan, options: RunOptions
-) -> tuple[Callable[[Sequence[Task]], list[float]], dict[str, float]]:
-    """Return what gives the seconds of tests, and the seconds of fidelity and utility, by these names."""
+def _parts(case: Case, plan: Plan, options: RunOptions) -> tuple[Callable[[Sequence[Task]], list[float]], float]:
+    """Return what gives the seconds of tests, and the seconds of fidelity."""
     jobs = options.jobs
     if uses_engine(options):
         elsewhere = _engine_work(case, options)
-        fidelity = _fidelity_elsewhere(case, elsewhere, options)
-        return lambda tasks: seconds_of_each(elsewhere, tasks, jobs), {"fidelity": fidelity}
+        return lambda tasks: seconds_of_each(elsewhere, tasks, jobs), _fidelity_elsewhere(case, elsewhere, options)
     work = _work(case, plan, options)
-    return lambda tasks: seconds_of_tests(work, tasks, jobs), seconds_afterwards(work, jobs)
+    return lambda tasks: seconds_of_tests(work, tasks, jobs), seconds_of_fidelity(work, jobs)
 
 
 def _n_controls(options: RunOptions) -> int:

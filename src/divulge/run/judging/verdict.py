@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -29,7 +28,7 @@ from divulge.core.result import (
     tidy,
 )
 from divulge.report.formatting import several
-from divulge.report.model import Bound, NotCompared, Overall
+from divulge.report.model import Bound, LeftOut, NotCompared, Overall
 from divulge.report.prose.bounds import (
     NO_VALUE,
     bounds_in_words,
@@ -55,7 +54,7 @@ class Scope:
 
     failing: Sequence[str] = ()
     """Critical preconditions that fail."""
-    left_out: Sequence[dict[str, Any]] = ()
+    left_out: Sequence[LeftOut] = ()
     """Tests that were not made, as the time was up."""
     planned: Sequence[str] = ()
     """Names of the attacks planned."""
@@ -222,7 +221,7 @@ def _recurring(results: Sequence[Result], scope: Scope) -> str:
 
 def _in_time(gap: Sequence[str], scope: Scope) -> list[str]:
     """Return the attacks that compared nobody; the first says where time was the reason."""
-    late = {o["attack"] for o in scope.left_out if o["n"] == o["of"] and o["why"] == TIME_UP}
+    late = {o.attack for o in scope.left_out if o.n == o.of and o.why == TIME_UP}
     return [f"as {TIME_UP}, {gap[0]}", *gap[1:]] if gap and late.issuperset(gap) else list(gap)
 
 
@@ -239,9 +238,9 @@ def _largest_screened(compared: Sequence[Result], bounds: Sequence[Bound]) -> tu
     return max(known, default=None)
 
 
-def _cut_short(left_out: Sequence[dict[str, Any]]) -> list[str]:
+def _cut_short(left_out: Sequence[LeftOut]) -> list[str]:
     """Return the tests that a verdict lacks."""
-    return [f"{o['n']:,} of {o['of']:,} of {o['attack']}" for o in left_out]
+    return [f"{o.n:,} of {o.of:,} of {o.attack}" for o in left_out]
 
 
 def adjust_across_families(results: Sequence[Result], level: float) -> list[Result]:
@@ -320,7 +319,8 @@ def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: 
         text = f"by {label(worst)}, members' values agree in {percent(worst.real.rate)} with the synthetic row{beside}"
         return f"Excess found: {text}; risk {number(worst.risk.value)}, at least {least}."
     if counts_rows(worst):
-        share = worst.real.hits / max(worst.real.hits + worst.holdout.hits, 1e-300)
+        members, strangers = worst.real.counted[0], worst.holdout.counted[0]
+        share = members / max(members + strangers, 1e-300)
         return (
             f"Excess found: of the synthetic rows that {worst.attack}{f' ({worst.variant})' if worst.variant else ''} "
             f"counts, {percent(share)} lie nearest to a person of the real table, where leak-free data would give "

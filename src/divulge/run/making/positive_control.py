@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.membership.exposure import people_of
 from divulge.case.case import Case
 from divulge.core.errors import SettingError
 from divulge.core.hashing import row_hashes
-from divulge.core.result import Result, label
+from divulge.core.result import Result, Verdict, label, plain
+from divulge.report.control_model import Found, Kind, Planted, PositiveControl, Smallest
 
 __all__ = ["KINDS", "check_share", "planted", "positive_control"]
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Run = Callable[[Case], tuple[Sequence[Result], str]]
+Run = Callable[[Case], tuple[Sequence[Result], Verdict]]
 """Makes the attacks of the run on a case; returns the corrected results and the overall verdict."""
 
-KINDS = ("random people", "unusual people", "near copies")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 """Random members copied; the members of highest V_k copied; random members copied with small changes."""
 
 METHOD = (
@@ -54,7 +56,7 @@ def check_share(share: float, has_holdout: bool, n_synthetic: int = 0) -> None:
         )
 
 
-def positive_control(case: Case, share: float, run: Run, without: Sequence[Result]) -> list[dict[str, Any]]:
+def positive_control(case: Case, share: float, run: Run, without: Sequence[Result]) -> list[PositiveControl]:
     """Return the results of the run with copies of real people in the synthetic table, one entry for each kind of copy.
 
     Parameters
@@ -71,7 +73,7 @@ def positive_control(case: Case, share: float, run: Run, without: Sequence[Resul
     Returns
     -------
     list
-        Entries as in `positive_control` of assessment.json. A kind that cannot be planted has no verdict; its note
+        Entries of `positive_control` of assessment.json. A kind that cannot be planted has no verdict; its note
         says why.
 
     Raises
@@ -83,30 +85,31 @@ def positive_control(case: Case, share: float, run: Run, without: Sequence[Resul
     return [_one(case, kind, share, run, without) for kind in KINDS]
 
 
-def _one(case: Case, kind: str, share: float, run: Run, without: Sequence[Result]) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "kind": kind, "share": share, "n_planted": 0, "verdict": None, "n_judged": 0, "found": [], "people": None,
-        "attacks": [], "smallest_share": None, "method": METHOD, "note": "",
-    }  # fmt: skip
+def _one(case: Case, kind: Kind, share: float, run: Run, without: Sequence[Result]) -> PositiveControl:
+    entry = PositiveControl(
+        kind=kind, share=share, n_planted=0, verdict=None, n_judged=0, found=(), people=None, attacks=(),
+        smallest_share=None, method=METHOD, note="",
+    )  # fmt: skip
     try:
         altered, people = planted(case, kind, share)
     except SettingError as error:
-        return entry | {"note": str(error)}
+        return replace(entry, note=str(error))
     results, verdict = run(altered)
     attacks = _smallest_shares(results, without, len(people) / case.n_rows("synthetic"))
     judged = [r for r in results if r.risk is not None and r.verdict is not None]
-    return entry | {
-        "n_planted": len(people),
-        "verdict": verdict,
-        "n_judged": len(judged),
-        "found": _found(judged, without),
-        "people": _flags(case, altered, results, people),
-        "attacks": attacks,
-        "smallest_share": min((s for a in attacks if (s := a["smallest_share"]) <= 1), default=None),
-    }
+    return replace(
+        entry,
+        n_planted=len(people),
+        verdict=verdict,
+        n_judged=len(judged),
+        found=_found(judged, without),
+        people=_flags(case, altered, results, people),
+        attacks=attacks,
+        smallest_share=min((s for a in attacks if (s := a.smallest_share) <= 1), default=None),
+    )
 
 
-def _found(judged: Sequence[Result], without: Sequence[Result]) -> list[dict[str, Any]]:
+def _found(judged: Sequence[Result], without: Sequence[Result]) -> tuple[Found, ...]:
     """Return the comparisons that show an excess, clearest first, and whether each did without the planted copies too.
 
     That is None where the run without copies did not make the comparison: a search chooses columns by the synthetic
@@ -114,20 +117,20 @@ def _found(judged: Sequence[Result], without: Sequence[Result]) -> list[dict[str
     """
     before = {_name(r): r.verdict == "excess found" for r in without}
     out = [
-        {
-            "attack": label(r),
-            "risk": r.risk.value,
-            "low": r.risk.low_simultaneous,
-            "high": r.risk.high_simultaneous,
-            "without": before.get(_name(r)),
-        }
+        Found(
+            attack=label(r),
+            risk=plain(r.risk.value),
+            low=plain(r.risk.low_simultaneous),
+            high=plain(r.risk.high_simultaneous),
+            without=before.get(_name(r)),
+        )
         for r in judged
         if r.verdict == "excess found" and r.risk is not None
     ]
-    return sorted(out, key=lambda f: (-(f["low"] or 0.0), f["attack"]))
+    return tuple(sorted(out, key=lambda f: (-(f.low or 0.0), f.attack)))
 
 
-def _flags(case: Case, altered: Case, results: Sequence[Result], people: Ints) -> dict[str, int] | None:
+def _flags(case: Case, altered: Case, results: Sequence[Result], people: Ints) -> Planted | None:
     """Return how many planted people were flagged, how many others, and how many in the run without planted copies.
 
     None where `exposure` did not run.
@@ -140,41 +143,38 @@ def _flags(case: Case, altered: Case, results: Sequence[Result], people: Ints) -
     if before is None or after is None:
         return None
     n = int(after[people].sum())
-    return {
-        "planted": len(people),
-        "flagged": n,
-        "others_flagged": int(after.sum()) - n,
-        "flagged_without": int(before.sum()),
-    }
+    return Planted(
+        planted=len(people), flagged=n, others_flagged=int(after.sum()) - n, flagged_without=int(before.sum())
+    )
 
 
-def _smallest_shares(results: Sequence[Result], without: Sequence[Result], share: float) -> list[dict[str, Any]]:
+def _smallest_shares(results: Sequence[Result], without: Sequence[Result], share: float) -> tuple[Smallest, ...]:
     """Return for each attack the comparison that would find the smallest share of planted copies, and that share."""
     before = {_name(r): r for r in without}
-    best: dict[str, dict[str, Any]] = {}
+    best: dict[str, Smallest] = {}
     for r in results:
-        plain = before.get(_name(r))
-        if plain is None or plain.difference is None or r.difference is None or plain.verdict is None:
+        alone = before.get(_name(r))
+        if alone is None or alone.difference is None or r.difference is None or alone.verdict is None:
             continue
         if r.attack in _NOT_LINEAR:
             continue
-        one, other, least = plain.difference.value, r.difference.value, plain.smallest_detectable
+        one, other, least = alone.difference.value, r.difference.value, alone.smallest_detectable
         if one is None or other is None or not least or not other > one:
             continue
-        found = {
-            "attack": label(r),
-            "difference_without": one,
-            "difference_with": other,
-            "smallest_detectable": least,
-            "smallest_share": share * least / (other - one),
-        }
-        if r.attack not in best or _better(found, best[r.attack]):
+        found = Smallest(
+            attack=label(r),
+            difference_without=float(one),
+            difference_with=float(other),
+            smallest_detectable=float(least),
+            smallest_share=float(share * least / (other - one)),
+        )
+        if r.attack not in best or _by_share(found) < _by_share(best[r.attack]):
             best[r.attack] = found
-    return sorted(best.values(), key=lambda f: (f["smallest_share"], f["attack"]))
+    return tuple(sorted(best.values(), key=_by_share))
 
 
-def _better(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return (one["smallest_share"], one["attack"]) < (other["smallest_share"], other["attack"])
+def _by_share(found: Smallest) -> tuple[float, str]:
+    return found.smallest_share, found.attack
 
 
 def _name(result: Result) -> tuple[str, str]:

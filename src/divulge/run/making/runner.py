@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import NamedTuple, TypedDict, cast
 
 import msgspec
 
@@ -23,6 +23,7 @@ from divulge.core.result import Result
 from divulge.kernels import runtime
 from divulge.report.environment import package_versions
 from divulge.report.formatting import several
+from divulge.report.model import Failure, LeftOut
 from divulge.run.cost.budget import TIME_UP, Clock, counted_left_out
 from divulge.run.making.checkpoint_format import Checkpoint, fits
 from divulge.run.making.checkpoints import CheckpointStore, key_of
@@ -70,8 +71,8 @@ class RunOutcome:
     """The outcome of all tests of a case."""
 
     results: list[Result]
-    failed: list[dict[str, str]]
-    left_out: list[dict[str, Any]]
+    failed: list[Failure]
+    left_out: list[LeftOut]
 
 
 @dataclass
@@ -227,7 +228,7 @@ def _outcome(tasks: Sequence[Task], answers: Mapping[int, Answer]) -> RunOutcome
     for i, task in enumerate(tasks):
         answer = answers[i].found
         if isinstance(answer, str):
-            run.failed.append({"attack": task.attack, "why": answer})
+            run.failed.append(Failure(attack=task.attack, why=answer))
         elif answer is not None:
             run.results += answer
     planned = Counter(t.attack for t in tasks)

@@ -63,7 +63,6 @@ class RunOptions:
     search: Search = "default"
     models: bool | None = None
     membership: bool = True
-    utility: bool = False
     fidelity: bool = True
     fidelity_models: bool = False
     acceptable: float = ACCEPTABLE

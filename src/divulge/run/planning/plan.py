@@ -14,11 +14,13 @@ from divulge.attacks.checks import highest_level
 from divulge.attacks.entry import Attack
 from divulge.attacks.entry import Plan as EntryPlan
 from divulge.attacks.inference.inference import UNTAUGHT, WAYS
-from divulge.attacks.key_sets import Disclosing, KeySet, ranked_key_sets
+from divulge.attacks.key_sets import ranked_key_sets
 from divulge.case.case import Case
 from divulge.core.errors import ColumnError, SettingError
+from divulge.core.records import KeySet, MinimalKeySet
 from divulge.core.schema import check_columns
 from divulge.report.external.rounding import at_least, step_of
+from divulge.report.model import NotRun
 from divulge.run.planning.options import Attacker, RunOptions
 from divulge.stats import LEAST_P
 from divulge.tables.counting import COUNTING
@@ -63,11 +65,11 @@ class Plan:
 
     tasks: list[Task] = field(default_factory=list)
     key_sets: list[KeySet] = field(default_factory=list)
-    minimal: list[Disclosing] = field(default_factory=list)
+    minimal: list[MinimalKeySet] = field(default_factory=list)
     described: list[str] = field(default_factory=list)
     """Targets for which the run lists the minimal key sets after all tests."""
     notes: list[str] = field(default_factory=list)
-    not_run: list[dict[str, str]] = field(default_factory=list)
+    not_run: list[NotRun] = field(default_factory=list)
     """Attacks of the catalogue without a planned test, and why there is none."""
     uncounted: list[str] = field(default_factory=list)
     """Attacks that were planned, and are not made where an engine counts the tables."""
@@ -82,9 +84,9 @@ class Plan:
         out = {name: reason for name, reason in why.items() if name in self.attacks}
         self.tasks = [t for t in self.tasks if t.attack not in out]
         self.uncounted += out
-        self.not_run += [{"attack": name, "why": reason} for name, reason in out.items()]
+        self.not_run += [NotRun(attack=name, why=reason) for name, reason in out.items()]
         order = list(CATALOGUE)
-        self.not_run.sort(key=lambda one: order.index(one["attack"]))
+        self.not_run.sort(key=lambda one: order.index(one.attack))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def first_key_sets(case: Case, targets: Sequence[str], keep: int, jobs: int) -> 
         place = names.index(target) if target in names else 0
         others = [n for n in names[place:] + names[:place] if n != target]
         sets = (keys for size in range(1, 4) for keys in combinations(others, size))
-        out += [KeySet(keys, target, 0.0) for keys in islice(sets, keep)]
+        out += [KeySet(keys=keys, target=target, share=0.0) for keys in islice(sets, keep)]
     return out, []
 
 
@@ -151,7 +153,7 @@ def plan_of(case: Case, attacker: Attacker, options: RunOptions, search: Search 
     if case.has_holdout:
         _check_level(options.level, sum(CATALOGUE[name].compared + len(CATALOGUE[name].alone) for name in made))
     plan.not_run = [
-        {"attack": name, "why": _why_not(case, entry, columns) if _wanted(name, options) else _AS_ASKED}
+        NotRun(attack=name, why=_why_not(case, entry, columns) if _wanted(name, options) else _AS_ASKED)
         for name, entry in CATALOGUE.items()
         if name not in made
     ]

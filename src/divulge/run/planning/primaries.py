@@ -115,7 +115,9 @@ def _chosen(results: Sequence[Result], attacker: Attacker) -> Iterator[tuple[Res
             elif is_named(r, primary, attacker) and not _is_its_mean(r, entry, attacker):
                 yield r, label(r), True
         if primary.first:
-            enough = (r for v in primary.first for r in own if r.variant == v and r.real and r.real.n >= _GUESSES)
+            enough = (
+                r for v in primary.first for r in own if r.variant == v and r.real and r.real.counted[1] >= _GUESSES
+            )
             if (one := next(enough, None)) is not None:
                 yield one, f"{primary.words} ({one.variant})", False
 
@@ -151,7 +153,7 @@ def _bound(
     shown = 1.0 if of_copy is None else min(1.0, max(0.0, of_copy))
     limit = risk.high / shown if isfinite(risk.high) and shown > 0 else 1.0
     limit = None if limit >= 1 else limit  # everybody may be affected: no bound
-    n = result.real.n if result.real and result.counts == "people" else n_members
+    n = result.real.counted[1] if result.real and result.counts == "people" else n_members
     bounded = limit is not None and limit <= acceptable
     unfair = getattr(result.comparison, "unfair", "")
     return Bound(

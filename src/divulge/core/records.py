@@ -1,0 +1,214 @@
+"""The records of what a run finds, one frozen struct for each part; `report/model.py` composes assessment.json of them.
+
+An external edition withholds some numbers, which are None there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+__all__ = [
+    "FOUND", "Baseline", "Count", "Difference", "Facts", "Group", "KeySet", "MinimalKeySet", "Number", "Precondition",
+    "Rate", "Repeated", "ResultRecord", "Risk", "Value", "Verbatim", "Verdict",
+]  # fmt: skip
+
+Verdict = Literal["excess found", "deficit found", "none found", "cannot tell", "no holdout"]
+FOUND: tuple[Verdict, ...] = ("excess found", "deficit found")
+"""Verdicts that are findings: members are hit more often than strangers, or less often."""
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+Number = int | float
+"""A number that JSON keeps unchanged: an integer has no decimal point."""
+
+
+class Rate(msgspec.Struct, frozen=True, kw_only=True):
+    """How often the attack was right on one group of people.
+
+    In an external edition hits and rate are null where they are withheld, and n where it is small.
+    """
+
+    hits: Number | None
+    """Sum of scores in [0, 1]; fractional if the attack gives probabilities."""
+    n: Annotated[int, Meta(ge=0)] | None
+    """Records that were attacked."""
+    rate: float | None
+    """hits / n, a proportion in [0, 1]; None when n is 0."""
+    units: Annotated[
+        Count | None, Meta(description="People or households whose rows these are; null where a row is a person.")
+    ] = None
+
+    @property
+    def counted(self) -> tuple[Number, int]:
+        """Hits and records of a rate that a run made, which withholds neither."""
+        assert self.hits is not None and self.n is not None
+        return self.hits, self.n
+
+
+class Baseline(msgspec.Struct, frozen=True, kw_only=True):
+    """The rate of an attacker without the synthetic table."""
+
+    rate: float | None
+    what: str
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """Rate of members minus rate of strangers, with its interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    low_simultaneous: float | None = None
+    high_simultaneous: float | None = None
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True):
+    """A measure that is not a rate, for each table."""
+
+    real: int | float | None = None
+    holdout: int | float | None = None
+    synthetic: int | float | None = None
+
+
+class Risk(msgspec.Struct, frozen=True, kw_only=True):
+    """The residual over the holdout, (p_T - p_C) / (1 - p_C): 0 is no more than strangers have, 1 is everybody.
+
+    For measures that count synthetic rows (such as `dcr`) it is the fraction of synthetic rows that are copied.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    low_simultaneous: float | None
+    high_simultaneous: float | None
+    level: float
+    method: str
+    leak_free_low: float | None = None
+    leak_free_high: float | None = None
+    """If nothing leaked, the risks of all comparisons of the attack lie between these limits, at this level."""
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of a result: the guesses on one set of columns, or the people of one subgroup."""
+
+    of: str
+    """What the parts are: "column set", or the column whose values define the subgroups."""
+    name: str
+    """Name of the part; subgroups are numbered, because their values are data values."""
+    real: Rate
+    holdout: Rate | None = None
+    risk: Risk | None = None
+    """Its simultaneous limits allow for the number of parts."""
+
+
+class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One attack with one setting."""
+
+    attack: Annotated[str, Meta(description="Name of the attack, which is a function of divulge.")]
+    variant: Annotated[str, Meta(description="What distinguishes the results of one attack.")] = ""
+    keys: Annotated[tuple[str, ...], Meta(description="Columns that the attacker knows.")] = ()
+    target: Annotated[str | None, Meta(description="Column that the attacker wants to learn.")] = None
+    settings: Annotated[dict[str, Any], Meta(description="Settings of the attack.")] = {}
+    real: Annotated[Rate | None, Meta(description="Members: people in the real table.")] = None
+    holdout: Annotated[Rate | None, Meta(description="Strangers: people whom the synthesizer never saw.")] = None
+    baseline: Annotated[Baseline | None, Meta(description="The rate without the synthetic table.")] = None
+    difference: Annotated[Difference | None, Meta(description="Rate of members minus rate of strangers.")] = None
+    value: Annotated[Value | None, Meta(description="A measure that is not a rate, for each table.")] = None
+    risk: Annotated[
+        Risk | None,
+        Meta(description="The residual over the holdout, (p_T - p_C) / (1 - p_C); null for absolute measures."),
+    ] = None
+    score: Annotated[
+        float | None,
+        Meta(
+            description="100 (1 - min(1, max(0, risk.high / shown))), shown being the part of a full copy of the real "
+            "table that would show here (in context, 1 where it is not); 100 is least risk, null where shown is not "
+            'above 0. With the verdict "deficit found" it is 100 (1 - min(1, |risk.low|)).'
+        ),
+    ] = None
+    p_value: Annotated[float | None, Meta(description="Two-sided, of the difference.")] = None
+    p_adjusted: Annotated[float | None, Meta(description="Corrected within the family of the attack.")] = None
+    smallest_detectable: Annotated[
+        float | None,
+        Meta(
+            description="Excess in rate that the verdict of this run finds with 80% power: two-sided, corrected for "
+            "the comparisons of the attack and for the attacks."
+        ),
+    ] = None
+    verdict: Annotated[Verdict | None, Meta(description="Null for absolute measures.")] = None
+    context: Annotated[dict[str, Number | None], Meta(description="Further numbers, by name.")] = {}
+    curves: Annotated[
+        Mapping[str, Sequence[float | None]], Meta(description="Lists by name; those of one curve have equal length.")
+    ] = {}
+    groups: Annotated[
+        tuple[Group, ...], Meta(description="Parts of the result: column sets, or numbered subgroups of people.")
+    ] = ()
+    notes: Annotated[tuple[str, ...], Meta(description="Sentences that belong to the numbers.")] = ()
+    seconds: Annotated[float, Meta(description="Time taken.")] = 0.0
+
+
+class Precondition(msgspec.Struct, frozen=True, kw_only=True):
+    """One check that was made before any attack."""
+
+    check: str
+    ok: bool
+    detail: str
+    tested: bool = True
+    """False where these tables cannot show a breach; `detail` says why."""
+    numbers: Annotated[
+        dict[str, Number], Meta(description="Numbers of the detail, by name; an external edition has none.")
+    ] = {}
+
+
+class KeySet(msgspec.Struct, frozen=True, kw_only=True):
+    """A key set that was tested, and the share of synthetic rows in classes of one target value."""
+
+    keys: tuple[str, ...]
+    target: str
+    share: Annotated[float | None, Meta(description="Null in an external edition where a column is binned.")]
+
+
+class MinimalKeySet(msgspec.Struct, frozen=True, kw_only=True):
+    """A key set that discloses a target for some people, none of whose subsets does.
+
+    An external edition withholds small counts, here and elsewhere.
+    """
+
+    keys: tuple[str, ...]
+    target: str
+    n_disclosed: int | None
+    share: float | None
+    synthetic_share: float | None
+
+
+class Verbatim(msgspec.Struct, frozen=True, kw_only=True):
+    """How many people's whole record stands in the synthetic table, whatever a test says."""
+
+    members: Count
+    strangers: Count | None
+    telling: Annotated[
+        Count, Meta(description="Of the members, those whose record chance under these columns can hardly make.")
+    ]
+    named: Annotated[Count, Meta(description="Of these, those who are named in the records.")]
+    why_not_named: str | None
+
+
+class Repeated(msgspec.Struct, frozen=True, kw_only=True):
+    """The synthetic row that is repeated most often among those that equal exactly one person."""
+
+    times: Count
+    of: Annotated[str | None, Meta(description="Whether the person is a member or a stranger.")]
+    elsewhere: Annotated[Count, Meta(description="How often any row is there that equals nobody, or one stranger.")]
+    stands_out: bool
+    p_value: float | None
+    found: Annotated[bool, Meta(description="Whether this is a finding about one person.")]
+    named: Annotated[Count, Meta(description="Members whose record is repeated more often than chance can explain.")]
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts about single people, beside the verdicts; an external edition has none."""
+
+    verbatim: Verbatim
+    repeated: Repeated

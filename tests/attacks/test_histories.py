@@ -1,0 +1,184 @@
+"""Whole histories of people: plain oracles, the leak that nothing else sees, laws and messy input."""
+
+import numpy as np
+import polars as pl
+import pytest
+from amount import tries
+
+import divulge
+from divulge.attacks.copying import histories as module
+from divulge.attacks.copying.histories import HISTORIES, NEAR_HISTORY, WHOLE_HISTORY
+from divulge.kernels import row_sets as kernel
+from divulge.kernels.row_sets import nearest_rows, pairs_of, row_sets
+
+N = 200
+
+
+def people(rng, n, first=0, rows=8):
+    """Users of as many rows each, of 120 kinds that everybody has."""
+    user = np.repeat(np.arange(first, first + n), rows)
+    return pl.DataFrame(
+        {"user": user, "item": rng.integers(0, 40, len(user)).astype(str), "times": rng.integers(1, 4, len(user))}
+    )
+
+
+def tables(seed, share=0.1, n=N, kept=1.0, rows=8):
+    """Three tables; a share of the members have their rows, or some of them, under one synthetic user."""
+    rng = np.random.default_rng([seed, 17])
+    real, synthetic, holdout = (people(rng, n, first, rows) for first in (0, 10_000, 20_000))
+    k = round(share * n) * rows
+    copied = real[:k].with_columns(user=synthetic["user"][:k])
+    new = rng.random(k) >= kept
+    copied = pl.concat([copied.filter(~new), synthetic[:k].filter(new)])
+    return real, pl.concat([copied, synthetic[k:]]).sample(fraction=1, shuffle=True, seed=seed), holdout
+
+
+def compared(real, synthetic, holdout=None, **more):
+    found = divulge.copies(real, synthetic, holdout=holdout, unit="user", variants=["exact", HISTORIES], **more)
+    return {r.variant: r for r in found if r.variant != "exact"}
+
+
+# ---------------------------------------------------------------- the leak
+
+
+def test_whole_histories_are_found_and_nothing_else_sees_them():
+    real, synthetic, holdout = tables(0)
+    results = [
+        *divulge.copies(real, synthetic, holdout=holdout, unit="user"),
+        *divulge.membership(real, synthetic, holdout=holdout, unit="user"),
+        *divulge.dcr(real, synthetic, holdout=holdout, unit="user"),
+    ]
+    found = {(r.attack, r.variant, r.keys) for r in results if r.verdict == "excess found"}
+    assert found == {("copies", v, ("user",)) for v in (WHOLE_HISTORY, NEAR_HISTORY)}
+    (whole,) = (r for r in results if r.variant == WHOLE_HISTORY)
+    assert (whole.real.hits, whole.real.n, whole.holdout.hits, whole.holdout.n) == (20, N, 0, N)
+    assert "all rows, under one synthetic unit, of 10.0% of members (20 of 200)" in str(whole)
+
+
+def test_part_of_a_history_is_found_by_the_nearest_alone():
+    found = compared(*tables(1, share=0.2, kept=0.7, rows=12))
+    assert found[WHOLE_HISTORY].real.hits <= 2
+    assert found[NEAR_HISTORY].verdict == "excess found"
+
+
+@pytest.mark.parametrize("seed", range(tries(10, 3)))
+def test_a_clean_table_has_no_finding(seed):
+    assert not {
+        v for v, r in compared(*tables(seed, share=0.0)).items() if r.verdict not in ("none found", "cannot tell")
+    }
+
+
+@pytest.mark.slow
+def test_a_run_finds_it_and_its_external_edition_rounds_it():
+    real, synthetic, holdout = tables(0)
+    report = divulge.assess(
+        real, synthetic, holdout=holdout, unit="user", models=False, search="off", membership=False, fidelity=False,
+    )  # fmt: skip
+    assert report.verdict == "excess found"
+    assert "under one synthetic unit, of 1" in report.data["verdict"]["sentence"]
+    (own,) = (r for r in report.external().to_dict()["results"] if r["variant"] == WHOLE_HISTORY)
+    assert own["real"]["hits"] is None or own["real"]["hits"] % 5 == 0
+
+
+# ---------------------------------------------------------------- oracles
+
+
+def plain(mine, others):
+    """Whether one of the others has all rows, and the smallest part of rows that differ."""
+    apart = [len(mine ^ other) / (len(mine) + len(other)) for other in others]
+    return any(mine <= other for other in others), min(apart, default=1.0)
+
+
+@pytest.mark.parametrize("seed", range(tries(12, 4)))
+def test_nearest_rows_are_those_of_plain_python(seed, monkeypatch):
+    rng = np.random.default_rng([seed, 3])
+    kinds = int(rng.integers(2, 30))
+    sides = [(rng.integers(0, kinds, n), rng.integers(-5, 12, n)) for n in rng.integers(1, 120, 2)]
+    theirs = [[set(content[person == p].tolist()) for p in np.unique(person)] for content, person in sides]
+    ours, others = (row_sets(*side) for side in sides)
+    asked = rng.permutation(len(theirs[0]))[: max(1, len(theirs[0]) // 2)]
+    monkeypatch.setattr(kernel, "_AT_ONCE", int(rng.integers(1, 60)))
+    for found, expected in (
+        (nearest_rows(asked, ours, others), [plain(theirs[0][i], theirs[1]) for i in asked]),
+        (nearest_rows(asked, ours), [plain(theirs[0][i], theirs[0][:i] + theirs[0][i + 1 :]) for i in asked]),
+    ):
+        assert found.complete.tolist() == [e for e, _ in expected]
+        np.testing.assert_allclose(found.difference, [d for _, d in expected], atol=1e-12)
+    assert pairs_of(ours, others)[asked].tolist() == [sum(len(theirs[0][i] & o) for o in theirs[1]) for i in asked]
+
+
+def test_the_score_is_the_formula():
+    """Of ann one synthetic user has two of three rows, and bob one of three: s = 1/3, o = 2/3, 1 - s/o = 1/2."""
+    real = pl.DataFrame({"user": ["ann"] * 3 + ["bob"] * 3, "item": list("abc") + list("axy")})
+    synthetic = pl.DataFrame({"user": ["u"] * 3 + ["v"] * 3, "item": list("abz") + list("xya")})
+    found = compared(real, synthetic)
+    assert (found[WHOLE_HISTORY].real.hits, found[WHOLE_HISTORY].real.n) == (1, 2)
+    assert found[NEAR_HISTORY].real.hits == pytest.approx(0.5 + 1)
+
+
+# ---------------------------------------------------------------- laws and messy input
+
+
+def test_order_names_of_units_and_kind_of_frame_change_no_digit():
+    real, synthetic, holdout = tables(2, share=0.05)
+    before = compared(real, synthetic, holdout)
+    rng = np.random.default_rng(0)
+    moved = [t[rng.permutation(len(t))].select(reversed(t.columns)) for t in (real, synthetic, holdout)]
+    named = [t.with_columns(user="p" + pl.col("user").cast(pl.String).str.reverse()) for t in moved]
+    for three in (moved, named, [t.to_pandas() for t in moved]):
+        after = compared(*three)
+        assert {v: {**r.to_dict(), "seconds": 0} for v, r in before.items()} == {
+            v: {**r.to_dict(), "seconds": 0} for v, r in after.items()
+        }
+
+
+def test_every_row_twice_changes_no_limit():
+    real, synthetic, holdout = tables(3, share=0.05)
+    before = compared(real, synthetic, holdout)
+    after = compared(*(pl.concat([t, t]) for t in (real, synthetic, holdout)))
+    for variant, own in before.items():
+        risk = after[variant].risk
+        assert (risk.value, risk.low, risk.high) == (own.risk.value, own.risk.low, own.risk.high)
+        assert after[variant].real == own.real
+
+
+def test_of_many_people_a_sample_is_asked_and_said_so(monkeypatch):
+    monkeypatch.setattr(module, "_WORK", 1e4)
+    monkeypatch.setattr(module, "_FEWEST", 60)
+    real, synthetic, holdout = tables(4, share=0.5)
+    results = divulge.copies(real, synthetic, holdout=holdout, unit="user", variants=["exact", HISTORIES])
+    (whole,) = (r for r in results if r.variant == WHOLE_HISTORY)
+    assert (whole.real.n, whole.holdout.n, whole.verdict) == (60, 60, "excess found")
+    assert "histories: a random sample of 60 members and 60 strangers was asked" in results[0].notes
+
+
+@pytest.mark.parametrize("kind", ["one row each", "no unit", "synthetic lacks the unit", "missing", "one user", "long"])
+def test_messy_units_have_an_answer(kind):
+    rng = np.random.default_rng(5)
+    real, synthetic, holdout = tables(5, share=0.1, n=60)
+    if kind == "one row each":
+        real, synthetic, holdout = (people(rng, 60, first, rows=1) for first in (0, 100, 200))
+    if kind == "missing":
+        real, synthetic, holdout = (
+            t.with_columns(pl.lit(None, pl.Int64).alias("user")) for t in (real, synthetic, holdout)
+        )
+    if kind == "one user":
+        synthetic = synthetic.with_columns(user=pl.lit(1))
+    if kind == "long":
+        many = pl.DataFrame({"user": [900] * 1_001, "item": [f"i{k}" for k in range(1_001)], "times": [1] * 1_001})
+        real = pl.concat([real, many])
+    if kind == "synthetic lacks the unit":
+        synthetic = synthetic.drop("user")
+    unit = {} if kind == "no unit" else {"unit": "user"}
+    if kind == "synthetic lacks the unit":
+        with pytest.raises(divulge.DivulgeError):
+            divulge.copies(real, synthetic, holdout=holdout, variants=["exact", HISTORIES], **unit)
+        return
+    found = divulge.copies(real, synthetic, holdout=holdout, variants=["exact", HISTORIES], **unit)
+    variants = {r.variant: r for r in found}
+    assert (WHOLE_HISTORY in variants) == (kind in ("one user", "long"))
+    if kind == "one user":  # who has everything tells nothing
+        assert variants[WHOLE_HISTORY].verdict != "excess found"
+    if kind == "long":
+        assert variants[WHOLE_HISTORY].real.n == 60
+        assert any("people with more than 1,000 different rows" in n for n in variants[WHOLE_HISTORY].notes)
