@@ -22,6 +22,7 @@ __all__ = [
     "known",
     "named",
     "names",
+    "nth",
     "pair",
     "rate",
     "risk",
@@ -51,6 +52,11 @@ def names(keys: Iterable[object]) -> tuple[Piece, ...]:
 def what(r: ResultRecord | Changed) -> str:
     """Return attack and variant."""
     return f"{r.attack} ({r.variant})" if r.variant else r.attack
+
+
+def nth(i: int, shown: Callable[[Any], Cell] = lambda value: value) -> Callable[[Any], Cell]:
+    """Return cells for the i-th part of each row."""
+    return lambda row: shown(row[i])
 
 
 def pair(r: ResultRecord | Changed) -> tuple[Piece, ...]:

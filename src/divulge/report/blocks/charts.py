@@ -19,19 +19,15 @@ __all__ = ["bars", "curves", "pairs", "plane", "quantiles", "rungs", "telling"]
 _Table = partial(Table, css="small", scroll="")
 
 
-def _at(i: int, shown: Callable[[Any], str] = str) -> Callable[[Any], str]:
-    return lambda row: shown(row[i])
-
-
 def curves(caption: str, first: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     """Return points of curves of shares; a row begins with the place on the axis."""
     places = Col(first, lambda row: "-" if row[0] is None else f"{row[0]:g}")
-    return _Table(caption, [places, *(Col(head, _at(i, percent)) for i, head in enumerate(heads, 1))], rows)
+    return _Table(caption, [places, *(Col(head, cells.nth(i, percent)) for i, head in enumerate(heads, 1))], rows)
 
 
 def quantiles(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Return some quantiles of curves."""
-    cols = [Col("share at or below", _at(0)), *(Num(head, _at(i)) for i, head in enumerate(heads, 1))]
+    cols = [Col("share at or below", cells.nth(0)), *(Num(head, cells.nth(i)) for i, head in enumerate(heads, 1))]
     return _Table(f"{title}: quantiles. All 101 are in assessment.json.", cols, rows)
 
 
@@ -74,7 +70,11 @@ def plane(head: FidelityResult, inside: tuple[float, float], r: ResultRecord) ->
         ("distance of pairs, as a multiple of another sample's", cells.two(head.ruler), by_chance),
         ("risk", number(formatting.risk_value(r)), formatting.interval(r.risk)),
     ]
-    return _Table("Risk and fidelity", [Col("what", _at(0)), Num("value", _at(1)), Col("interval", _at(2))], rows)
+    return _Table(
+        "Risk and fidelity",
+        [Col("what", cells.nth(0)), Num("value", cells.nth(1)), Col("interval", cells.nth(2))],
+        rows,
+    )
 
 
 def pairs(rows: Sequence[FidelityResult]) -> Table:

@@ -97,16 +97,12 @@ def _in_words(c: Candidate) -> str:
     return f"{told}. {formatting.brief(c.apart, 160)}" if c.apart else told
 
 
-def _nth(i: int) -> Callable[[Any], Cell]:
-    return lambda row: row[i]
-
-
 def matrix_of(data: Comparison) -> Table:
     """Return who is riskier of any two candidates."""
     labels = [_labelled(c) for c in by_order(data)]
     return Table(
         "Risk of the candidate of the row beside that of the column, where the data tell them apart",
-        [Col("risk beside", _nth(0)), *(Col(label, _nth(i)) for i, label in enumerate(labels, 1))],
+        [Col("risk beside", cells.nth(0)), *(Col(label, cells.nth(i)) for i, label in enumerate(labels, 1))],
         [(label, *row) for label, row in zip(labels, matrix(data), strict=False)],
         css="small",
         label="Who is riskier",
@@ -122,10 +118,10 @@ def two_by_two(data: Comparison) -> Table:
             Col("second", lambda row: cells.named(row[0].second)),
             Col("verdict", lambda row: Name(row[0].sentence), where=PAGES, css="words"),
             Col("two by two", lambda row: row[0].sentence, where=TERMINAL),
-            Col("difference of risk", _nth(1), where=PAGES),
-            Col("first less second: risk", _nth(1), where=TERMINAL),
-            Col("difference of distance", _nth(2), where=PAGES),
-            Col("distance", _nth(2), where=TERMINAL),
+            Col("difference of risk", cells.nth(1), where=PAGES),
+            Col("first less second: risk", cells.nth(1), where=TERMINAL),
+            Col("difference of distance", cells.nth(2), where=PAGES),
+            Col("distance", cells.nth(2), where=TERMINAL),
         ],
         two_rows(data),
         css="small",
@@ -310,7 +306,7 @@ def hashes(data: Comparison) -> Table:
     return Table(
         "Tables",
         [
-            Col("table", _nth(0)),
+            Col("table", cells.nth(0)),
             Num("rows", lambda row: f"{row[1].rows:,}" if row[1] else "none was given"),
             Num("columns", lambda row: str(row[1].columns) if row[1] else ""),
             Col("sha256", lambda row: cells.hashed(row[1].sha256) if row[1] else ""),
