@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections.abc import Mapping
 from functools import cache, partial, wraps
 from html.parser import HTMLParser
 from types import SimpleNamespace, UnionType
@@ -169,7 +170,8 @@ def _empty(name, kind):
         return get_args(kind)[0]
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return typed({}, kind)
-    return (get_origin(kind) or kind)()
+    made = get_origin(kind) or kind
+    return {} if made is Mapping else made()
 
 
 def plain(value):
