@@ -35,7 +35,7 @@ from report_helpers import (
 import divulge
 from divulge.core.result import number, percent
 from divulge.report.documents.html_charts import Series, cumulative
-from divulge.report.documents.markdown import escaped
+from divulge.report.documents.tables import escaped
 from divulge.report.formatting import brief, compact, distance, limit, p_text
 from divulge.report.schema import assessment_schema, schema_text
 
@@ -670,7 +670,7 @@ def test_near_copies_on_many_sets_are_folded(pages, searched):
     rows = [part.count('<th scope="row">copies (near on') for part in (before, after.split("</details>")[0])]
     assert rows == [5, len(parts) - 5]
     forest = html[html.index('<table class="forest">') : html.index('<h3 id="all">')]
-    assert forest.count('<span class="variant">near on') == 5
+    assert forest.count("<b>near on") == 5
     assert summary(searched.data).count("copies (near on") <= 3
     listed = searched.to_markdown()
     assert listed[listed.index("## Risks") : listed.index("## Uniqueness")].count("copies (near on") <= 5

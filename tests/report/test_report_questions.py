@@ -35,7 +35,7 @@ from divulge.core.schema import Column, Schema
 from divulge.core.threat_model import Attacker, Decision, Release, Threat
 from divulge.report.assembly import assembled
 from divulge.report.documents.html_charts import Rung, ladder
-from divulge.report.documents.markdown import escaped
+from divulge.report.documents.tables import escaped
 from divulge.report.model import Failure, Overall, Settings, Tables
 from divulge.report.report import Report
 from divulge.report.schema import assessment_schema

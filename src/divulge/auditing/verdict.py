@@ -10,17 +10,13 @@ from divulge.auditing.model import Trained
 from divulge.auditing.result import AuditRecord, AuditResult, Epsilon, Run
 from divulge.core.result import Verdict
 from divulge.report.formatting import several
+from divulge.report.order import ORDER
+from divulge.report.verdicts import RISK
 
 __all__ = ["MOST_FAILED", "counted", "judged", "too_many_failed", "verdict_of"]
 
 MOST_FAILED = 0.1
 """Share of failed trainings above which nothing is concluded: failing may depend on whose secret is where."""
-_ORDER: tuple[Verdict, ...] = ("excess found", "deficit found", "cannot tell", "no holdout", "none found")
-_WORDS = {
-    "excess found": "The synthetic tables disclose something about the people they were trained on.",
-    "cannot tell": "This audit cannot tell whether the synthetic tables disclose something about people.",
-    "none found": "This audit found nothing that the synthetic tables disclose about the people they were trained on.",
-}
 
 
 def counted(runs: Sequence[Run], seconds: float) -> Trained:
@@ -60,9 +56,9 @@ def verdict_of(
     'none found'
     """
     verdicts = [r.verdict for r in results if r.verdict is not None]
-    verdict: Verdict = next((v for v in _ORDER if v in verdicts), "cannot tell")
+    verdict: Verdict = min(verdicts, key=ORDER.__getitem__, default="cannot tell")
     claimed = next((r.epsilon for r in results if r.epsilon is not None and r.epsilon.claim is not None), None)
-    sentence = _WORDS.get(verdict, _WORDS["cannot tell"]) if claimed is None else _about_claim(claimed)
+    sentence = (RISK[verdict].of_audit or RISK["cannot tell"].of_audit) if claimed is None else _about_claim(claimed)
     made = trained.done + trained.failed
     if too_many_failed(trained):
         sentence = (

@@ -112,16 +112,17 @@ def write_junit(path: str, data: Assessment) -> None:
 def _table(judged: Policy) -> str:
     import shutil
 
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for head in ("condition", "found", "kept"):
-        table.add_column(head, overflow="fold")
-    for c in judged.conditions:
-        cells = (c.condition, c.found, "yes" if c.kept else "NO")
-        table.add_row(*(Text(clean(cell)) for cell in cells))
+    from divulge.report.blocks.table import Col, Table
+    from divulge.report.documents.tables import terminal_table
+
+    cols = [
+        Col("condition", lambda c: c.condition),
+        Col("found", lambda c: c.found),
+        Col("kept", lambda c: "yes" if c.kept else "NO"),
+    ]
     width = shutil.get_terminal_size((110, 24)).columns if sys.stdout.isatty() else 110
     told = Text(f"{clean(judged.name)}: {'kept' if judged.kept else 'NOT KEPT'}")
+    table = terminal_table(Table("Conditions", cols, judged.conditions))
     return as_terminal_text([told, table], width=max(width, 60))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from divulge.attacks.membership.changes import Changes
@@ -12,13 +12,16 @@ from divulge.attacks.membership.results import LEAST_ADVANTAGE, LEAST_AUC
 from divulge.attacks.registry import is_about_tables
 from divulge.core.records import Precondition
 from divulge.core.result import Result
+from divulge.report.blocks.cells import verdict
+from divulge.report.blocks.table import Col, Num, Table
 from divulge.report.documents.console import as_terminal_text, clean
+from divulge.report.documents.tables import terminal_table
+from divulge.report.order import ORDER
 
 __all__ = ["changes_text", "membership_text"]
 
 _COUNT = re.compile(r"\d[\d,.]*(?![\d,.]*%)")
 """A number that is no percentage: rates at different false positive rates are different notes."""
-_VERDICTS = ("excess found", "deficit found", "cannot tell", "none found", "no holdout")
 _TOLD_BY_NUMBER = "synthetic tables"
 
 
@@ -72,23 +75,21 @@ def _changes(found: Changes) -> Iterator[Any]:
 
 
 def _verdict(results: Sequence[Result]) -> str:
-    return next(v for v in _VERDICTS if any(r.verdict == v for r in results))
+    return min((r.verdict for r in results if r.verdict in ORDER), key=ORDER.__getitem__)
 
 
 def _scores(results: Sequence[Result], who: str, others: str) -> Any:
     n, m = (next((x.n for r in results if (x := getattr(r, side))), None) for side in ("real", "holdout"))
     sizes = "" if n is None else f"{n:,} {who}, {m:,} {others}"
-    table = _table(sizes, "AUC", "claimed at FPR 10%", "TPR at FPR 1%", "p", "verdict")
-    for r in results:
-        table.add_row(
-            clean(r.variant),
-            _limits(r, "AUC"),
-            "-" if r.real is None else f"{r.real.hits:,.0f} of {r.real.n:,}",
-            _limits(r, "TPR at FPR 1%"),
-            "-" if r.p_adjusted is None else f"{r.p_adjusted:.4f}",
-            r.verdict or "",
-        )
-    return table
+    cols = [
+        Col(sizes, lambda r: r.variant),
+        Num("AUC", lambda r: _limits(r, "AUC"), whole=True),
+        Num("claimed at FPR 10%", lambda r: f"{r.real.hits:,.0f} of {r.real.n:,}" if r.real else "-", whole=True),
+        Num("TPR at FPR 1%", lambda r: _limits(r, "TPR at FPR 1%"), whole=True),
+        Num("p", lambda r: "-" if r.p_adjusted is None else f"{r.p_adjusted:.4f}", whole=True),
+        Col("verdict", lambda r: verdict(r.verdict), whole=True),
+    ]
+    return terminal_table(Table("Scores", cols, results))
 
 
 def _further(results: Sequence[Result]) -> Iterator[Any]:
@@ -118,16 +119,17 @@ def _by_number(results: Sequence[Result]) -> Iterator[Any]:
     best = max(several, key=lambda r: r.context["AUC"] or 0.0)
     curves = {name.removeprefix("by tables: "): values for name, values in best.curves.items()}
     yield Text(f"By number of synthetic tables, {clean(best.variant)}:", style="bold")
-    table = _table("tables", "rows", "AUC", "TPR at FPR 1%", "p")
-    for i, number in enumerate(curves[_TOLD_BY_NUMBER]):
-        cells = [
-            "-" if name not in curves else _range([curves[f"{name}{end}"][i] for end in ("", *_ENDS)])
-            for name in ("AUC", "TPR at FPR 1%")
-        ]
-        table.add_row(
-            f"{number:,.0f}", f"{curves['synthetic rows'][i]:,.0f}", *cells, f"{curves['p-value, adjusted'][i]:.4f}"
-        )
-    yield table
+
+    def of(name: str) -> Callable[[int], str]:
+        return lambda i: "-" if name not in curves else _range([curves[f"{name}{end}"][i] for end in ("", *_ENDS)])
+
+    cols = [
+        Col("tables", lambda i: f"{curves[_TOLD_BY_NUMBER][i]:,.0f}"),
+        Num("rows", lambda i: f"{curves['synthetic rows'][i]:,.0f}", whole=True),
+        *(Num(name, of(name), whole=True) for name in ("AUC", "TPR at FPR 1%")),
+        Num("p", lambda i: f"{curves['p-value, adjusted'][i]:.4f}", whole=True),
+    ]
+    yield terminal_table(Table("By number of tables", cols, range(len(curves[_TOLD_BY_NUMBER]))))
     alone = best.context["AUC of the best single table"]
     gain = _limits(best, "gain of all tables over the best single one", "{:+.3f}")
     yield Text(f"Best table alone: AUC {alone:.3f}; all together {gain}.")
@@ -165,14 +167,3 @@ def _notes(results: Sequence[Result]) -> Iterator[Any]:
         all_scores = having[p] == len(results) or is_about_tables(note)
         which = "" if all_scores else f" ({having[p]} of {len(results)} scores)"
         yield Text(f"! {clean(note)}{which}", style="dim")
-
-
-def _table(*heads: str) -> Any:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for i, head in enumerate(heads):
-        left = i == 0 or head == "verdict"
-        table.add_column(head, justify="left" if left else "right", overflow="fold", no_wrap=i > 0)
-    return table

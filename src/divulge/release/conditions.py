@@ -313,7 +313,7 @@ def _changed(data: Assessment) -> Judged:
     silent = sum(c.verdict == "cannot compare" for c in change.comparisons)
     nothing = silent == len(change.comparisons)
     gaps = "nothing could be compared" if nothing else f"{silent} comparisons could not be compared"
-    why = {"rose": "a risk rose", "cannot compare": gaps}.get(verdict, "")
+    why = "a risk rose" if verdict == "rose" else gaps if verdict == "cannot compare" else ""
     return _judged(
         f"«{verdict}»: {formatting.tidy(change.sentence)}",
         why or unfinished(data, "any") or _not_compared(data, change),

@@ -13,6 +13,7 @@ from divulge.report import words
 from divulge.report.control_model import PositiveControl, Smallest
 from divulge.report.model import Assessment, Group, Precondition, Rate, Records, ResultRecord
 from divulge.report.policy_model import Changed
+from divulge.report.verdicts import RISK
 
 __all__ = [
     "CONTROL",
@@ -332,7 +333,7 @@ def meaning(data: Assessment) -> str:
     failing = [c.check for c in data.preconditions if c.check in CRITICAL and not c.ok]
     if data.verdict.verdict == "cannot tell" and failing:
         return f"{words.UNFAIR} What fails: {', '.join(failing)}."
-    return words.BANNER.get(data.verdict.verdict, "")
+    return RISK[data.verdict.verdict].meaning
 
 
 def unchanged_verdicts(data: Assessment) -> str:

@@ -10,6 +10,7 @@ from divulge.case.preconditions import CRITICAL
 from divulge.core.result import FOUND
 from divulge.report.formatting import enumerated, rate_of, risk_value
 from divulge.report.model import Assessment, ResultRecord
+from divulge.report.verdicts import RISK
 
 __all__ = [
     "ORDER",
@@ -29,7 +30,7 @@ __all__ = [
     "worst_first",
 ]
 
-ORDER = {"excess found": 0, "deficit found": 1, "cannot tell": 2, "none found": 3, "no holdout": 4}
+ORDER = {verdict: word.rank for verdict, word in sorted(RISK.items(), key=lambda item: item[1].rank)}
 """The verdicts, worst first."""
 
 

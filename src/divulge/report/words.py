@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 __all__ = [
-    "BANNER",
-    "DEFINITIONS",
     "GLOSSARY",
     "LIMITS",
     "ONE_TABLE",
@@ -13,22 +11,6 @@ __all__ = [
     "SEVERAL_TABLES",
     "UNFAIR",
 ]
-
-BANNER = {
-    "excess found": "The synthetic table says more about people in the real table than about strangers. As far as "
-    "the preconditions hold, that part does not come from patterns of the population.",
-    "deficit found": "The synthetic table says less about people in the real table than about strangers: rows near to "
-    "members are missing. Absence tells who is a member, so this is a disclosure too.",
-    "none found": "No comparison is a finding, and every primary comparison, fixed before the run, bounds the risk by "
-    "the acceptable one. The others were screened: they could have found something, and bound nothing. This speaks "
-    "about the attacks, keys and targets on this page and about nothing else.",
-    "cannot tell": "No comparison is a finding for certain, and not every primary comparison, fixed before the run, "
-    "bounds the risk by the acceptable one. The sentence above gives the bounds that were reached: they are the "
-    "answer.",
-    "no holdout": "Inference and disclosure are not separated: the rates on this page mix what the patterns of the "
-    "population give away with what the rows of single people give away.",
-}
-"""What each verdict means, in words."""
 
 RULER = (
     "The ruler is the distance from the real table over that of a fresh sample: other people of the same population, "
@@ -43,27 +25,6 @@ UNFAIR = (
     "again."
 )
 """What "cannot tell" means when members and strangers cannot be compared."""
-
-DEFINITIONS = (
-    (
-        "excess found",
-        "the simultaneous lower limit of the difference between members and strangers is above 0, and the corrected "
-        "p-value agrees: the attack is right more often about people in the real table.",
-    ),
-    (
-        "deficit found",
-        "the simultaneous upper limit of the difference is below 0, and the corrected p-value agrees: the attack is "
-        "right less often about people in the real table, as when rows near to them were removed.",
-    ),
-    ("none found", "neither, and the simultaneous upper limit of risk is at most {acceptable}."),
-    (
-        "cannot tell",
-        "none of these. Mostly the interval includes 0 and reaches above {acceptable}; the note beside it says why, "
-        "and which size would do.",
-    ),
-    ("no holdout", "there were no strangers to compare with; only rates are shown."),
-)
-"""The definitions of the verdicts, with `{acceptable}` to fill in."""
 
 ONE_TABLE = (
     "One synthetic table was attacked. Further tables from the same model add to what is known, and the model itself "

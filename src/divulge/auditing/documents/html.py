@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 from markupsafe import Markup
 
-from divulge.auditing.documents import words
+from divulge.auditing.documents import tables, words
 from divulge.auditing.model import Audit
 from divulge.auditing.result import AuditRecord
-from divulge.report.documents.html import asset, content_policy, template
+from divulge.report.documents.page_of import page_of
 from divulge.report.documents.svg import drawing, line, text_mark, verdict_mark
 from divulge.report.formatting import name
+from divulge.report.verdicts import RISK
 
 __all__ = ["page", "rates"]
 
-_CLASS = {"excess found": "excess", "deficit found": "deficit", "none found": "none", "cannot tell": "unsure"}
 _W, _LEFT, _RIGHT, _ROW, _HEAD = 760, 250, 24, 30, 26
 _RUNS = 1000  # rows of the table of trainings
 _LETTERS = 36
@@ -25,20 +24,17 @@ _LETTERS = 36
 
 def page(audit: Audit) -> str:
     """Return the audit as one HTML page; every name in it is untrusted text."""
-    script, style = asset("report.js"), asset("report.css")
     drawn = [r for r in audit.results if r.rate is not None]
     context: dict[str, Any] = {
         "data": audit,
+        "version": audit.version,
         "outside": audit.edition == "external",
-        "script": Markup(script),  # our own files
-        "style": Markup(style),
-        "policy": Markup(content_policy(script, style)),
         "outlook": [words.said(o) for o in audit.outlook],
-        "banner": f"b-{_CLASS.get(audit.verdict, 'unsure')}",
-        "results": [{"r": r, "cells": words.cells(audit, r), "epsilon": words.epsilon_in_words(r),
+        "banner": f"b-{RISK[audit.verdict].css}",
+        "results": [{"r": r, "label": words.label(r), "epsilon": words.epsilon_in_words(r),
                      "findable": words.found_in_words(r),
              "said": words.sentence_of(audit, r)} for r in audit.results],
-        "heads": words.HEADS,
+        "tables": tables,
         "picture": rates("rates", drawn) if drawn else None,
         "people": [r for r in audit.results if r.people is not None],
         "trained": words.trainings_in_words(audit),
@@ -49,8 +45,7 @@ def page(audit: Audit) -> str:
         "runs": audit.runs[:_RUNS],
         "settings": sorted((k, ", ".join(v) if isinstance(v, list | tuple) else v) for k, v in audit.settings.items()),
     }  # fmt: skip
-    source = files("divulge.auditing.documents").joinpath("audit.html.j2").read_text(encoding="utf-8")
-    return str(template().environment.from_string(source).render(context))
+    return page_of("audit.html.j2", context, package="divulge.auditing.documents")
 
 
 def rates(uid: str, results: Sequence[AuditRecord]) -> Markup:

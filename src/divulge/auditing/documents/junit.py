@@ -8,7 +8,7 @@ from divulge.auditing.documents import words
 from divulge.auditing.model import Audit
 from divulge.auditing.result import AuditRecord
 from divulge.core.result import FOUND
-from divulge.report.documents.junit import case_of, document_of, outcome_of, suite_of
+from divulge.report.documents.junit import case_of, conditions_of, document_of, outcome_of, suite_of
 from divulge.report.formatting import name
 
 __all__ = ["junit"]
@@ -24,11 +24,7 @@ def junit(audit: Audit) -> str:
     if audit.runs:
         suites.append(("trainings", [_training(r.number, r.status, r.reason) for r in audit.runs]))
     if audit.policy is not None:
-        rules = []
-        for c in audit.policy.conditions:
-            case = case_of("rules", c.condition)
-            rules.append(case if c.kept else outcome_of(case, "failure", f"found: {c.found}; {c.why}"))
-        suites = [("rules", rules), *suites]
+        suites = [("rules", conditions_of("rules", audit.policy.conditions)), *suites]
     return document_of([suite_of(title, cases, audit.started) for title, cases in suites], audit.seconds)
 
 

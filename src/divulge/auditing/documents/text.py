@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from divulge.auditing.documents import words
+from divulge.auditing.documents import tables, words
 from divulge.auditing.model import Audit
 from divulge.auditing.result import AuditRecord
+from divulge.report.blocks.evidence import rules
 from divulge.report.documents.console import as_terminal_text, clean
-from divulge.report.documents.markdown import escaped, section_of, table_of
+from divulge.report.documents.markdown import section_of
+from divulge.report.documents.tables import escaped, markdown_table
+from divulge.report.verdicts import RISK
 
 __all__ = ["markdown", "summary"]
-
-_SIGNS = {"excess found": "▲", "deficit found": "▼", "cannot tell": "◆", "none found": "●"}
 
 
 def markdown(audit: Audit) -> str:
     """Return an audit as Markdown: verdict, results, what could have been found, trainings, notes."""
     said = [f"- {escaped(line)}" for r in audit.results for line in _lines(audit, r)]
-    rows = [[escaped(c) for c in words.cells(audit, r)] for r in audit.results]
     trained = [f"- {n} × {escaped(why)}" for why, n in words.reasons(audit)]
     notes = [f"- {escaped(n)}" for n in (*audit.notes, *words.notes_of(audit.results))]
     parts = [
-        f"# divulge audit: {_SIGNS.get(audit.verdict, '◆')} {audit.verdict}",
+        f"# divulge audit: {RISK[audit.verdict].sign} {audit.verdict}",
         escaped(audit.sentence),
         "\n".join(said),
         _rules(audit),
-        section_of("Results", table_of(words.HEADS, rows, right=(2, 3, 4, 5, 6))),
+        section_of("Results", markdown_table(tables.results(audit))),
         section_of("What this audit can find", "\n".join(f"- {escaped(words.said(o))}" for o in audit.outlook))
         if audit.outlook else "",
         section_of("Trainings", escaped(f"{words.trainings_in_words(audit)}."), "\n".join(trained)),
@@ -40,9 +40,7 @@ def markdown(audit: Audit) -> str:
 def _rules(audit: Audit) -> str:
     if audit.policy is None:
         return ""
-    rows = [[escaped(c.condition), escaped(c.found), "yes" if c.kept else f"**no**: {escaped(c.why)}"]
-            for c in audit.policy.conditions]  # fmt: skip
-    return section_of("Rules", table_of(("rule", "found", "kept"), rows))
+    return section_of("Rules", markdown_table(rules(audit.policy.conditions)))
 
 
 def _how(audit: Audit) -> str:

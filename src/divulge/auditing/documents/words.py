@@ -9,13 +9,11 @@ from math import ceil
 from divulge.auditing.model import Audit
 from divulge.auditing.result import AuditRecord, Epsilon
 from divulge.core.result import percent
-from divulge.report.formatting import capitalized, compact, name, p_text, several
+from divulge.report.formatting import capitalized, several
 from divulge.run.cost.expected_time import duration
 
 __all__ = [
-    "HEADS",
     "KNOWS",
-    "cells",
     "epsilon_in_words",
     "found_in_words",
     "label",
@@ -40,7 +38,6 @@ KNOWS = {
 }  # fmt: skip
 """What each test does."""
 _NUMBER = re.compile(r"\d[\d,.]*")
-HEADS = ("test", "about", "trainings", "right", "chance", "interval", "p", "verdict")
 
 
 def label(result: AuditRecord) -> str:
@@ -52,23 +49,6 @@ def label(result: AuditRecord) -> str:
     'swapped secrets (surest tenth)'
     """
     return result.test.replace("_", " ") + (f" ({result.variant})" if result.variant else "")
-
-
-def cells(audit: Audit, result: AuditRecord) -> tuple[str, ...]:
-    """Return the cells of a row of the table of results, in the order of `HEADS`."""
-    interval = result.interval
-    trainings = audit.trainings.done if audit.edition == "external" else len(result.trainings)
-    counted = "" if result.hits is None else f" ({compact(result.hits)} of {result.n:,} {result.counts})"
-    return (
-        label(result),
-        name(result.target) if result.target else "-",
-        str(trainings) if trainings else "-",
-        "-" if result.rate is None else f"{percent(result.rate)}{counted}",
-        "-" if result.chance is None else percent(result.chance),
-        "-" if interval is None else f"{percent(interval.low)} to {percent(interval.high)}",
-        p_text(result.p_value if result.p_adjusted is None else result.p_adjusted),
-        result.verdict or "-",
-    )
 
 
 def found_in_words(result: AuditRecord) -> str:

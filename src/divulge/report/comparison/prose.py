@@ -6,24 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from divulge.core.result import FOUND, Result, counts_rows, label, number, percent
+from divulge.report import formatting
+from divulge.report.comparison.model import Comparison
+from divulge.report.comparison.rows import by_order, compared_parts
 from divulge.report.formatting import several
 from divulge.report.model import Sampling
 from divulge.report.prose.sampled import sample_in_words
+from divulge.report.verdicts import word_of
 
 __all__ = [
-    "PARTS",
+    "RISK",
+    "SINGLE",
     "STANDING",
+    "TWO",
     "Placed",
     "apart_in_words",
     "asked_in_words",
+    "choice_in_words",
     "findings",
     "findings_in_words",
     "order_in_words",
     "some",
 ]
-
-PARTS = {"column_pairs": "pairs of columns", "column_shapes": "columns"}
-"""What a measure of distance takes the mean over; the first that a table allows is shown."""
 
 STANDING = (
     "No model was trained for inference: it takes most of the time, and the other ways see the same leaks.",
@@ -39,10 +43,6 @@ STANDING = (
 )
 """Notes that follow from how many tables a candidate has, not from what this comparison left out."""
 
-_NEAREST = {
-    "excess found": "rows lie nearer to members than to strangers",
-    "deficit found": "rows near to members are missing, which tells who is a member",
-}
 _NAMED = 5  # candidates that a sentence names at most
 
 
@@ -86,8 +86,8 @@ def findings_in_words(found: Sequence[Result]) -> str:
 
 def _in_words(result: Result) -> str:
     members, strangers = result.real, result.holdout
-    if result.attack == "dcr" and result.verdict in _NEAREST:
-        return _NEAREST[result.verdict]
+    if result.attack == "dcr" and (near := word_of(result.verdict).of_near_rows):
+        return near
     if members is None or strangers is None or result.counts != "people" or counts_rows(result):
         return f"{label(result)}: risk {number(result.risk.value if result.risk else None)}"
     theirs = f"{percent(strangers.rate)} of strangers"
@@ -202,3 +202,61 @@ def asked_in_words(sampling: Sampling | None) -> str:
         f"The same random sample was asked through each candidate: {found}. Ranks are about these people; the report "
         "on a candidate has what was counted among all."
     )
+
+
+# ---------------------------------------------------------------- what the numbers mean, and which to take
+
+RISK = (
+    "The risk of an attack is (members - strangers) / (1 - strangers) of its mean score per person, over the same "
+    "primary comparisons for every candidate; they are fixed before any outcome is seen. A candidate with a finding, "
+    "or whose members and strangers cannot be compared, ranks behind the others whatever its risk: a finding may lie "
+    "in any comparison, not only in those ranked, and a deficit makes the risk negative. Otherwise the worst risk "
+    "decides, and rank 1 is the least. Limits and ranks hold together, over all attacks and candidates, given the "
+    "verdicts; each verdict is made at the level on its own. A candidate may have any rank of its range."
+)
+"""What the numbers in the tables mean."""
+
+SINGLE = (
+    "The largest lower and upper limit of risk over all single comparisons of a table. The limits of all comparisons "
+    "of all tables hold together; many comparisons make the upper one wide. Of measures that count synthetic rows (dcr "
+    "and its kin) the risk is the fraction of rows that are copied."
+)
+"""What the limits of single comparisons mean."""
+
+
+TWO = (
+    "Differences are those of the first candidate less the second. Riskier: the worst attack on it is worse than the "
+    "worst on the other, for certain. Difference of risk: under the attack where the two differ most clearly, which "
+    "may be another one; the same people are asked through both. Distance: beyond a fresh sample; the same real"
+    " rows are behind both, in the same cells, with as many rows of each. Limits hold for all candidates "
+    "together; farther is only who is beyond a fresh sample for certain."
+)
+"""What the differences of two candidates mean."""
+
+
+def choice_in_words(data: Comparison) -> str:
+    """Return which candidates are cleared for release, and which to take of those in which nothing was found."""
+    cleared = [c for c in by_order(data) if c.verdict == "none found"]
+    clean = [c for c in by_order(data) if c.verdict not in FOUND]
+    n = len(data.candidates)
+    if cleared:
+        told = f"{len(cleared)} of {n} cleared for release: {some([f'“{formatting.name(c.label)}”' for c in cleared])}."
+    else:
+        told = f"None of the {n} is cleared for release."
+    if not clean:
+        return f"{told} In each of them something was found."
+    chosen, among = cleared or clean, "these" if cleared else f"the {len(clean)} without a finding"
+    if len(chosen) == 1:
+        return told if cleared else f"{told} “{formatting.name(chosen[0].label)}” is the only one without a finding."
+    risks = {c.label: c.worst.value for c in chosen if c.worst and c.worst.value is not None}
+    far = {c.label: max(0.0, c.fidelity.excess) for c in chosen if c.fidelity}
+    best = [
+        (formatting.name(min(of, key=lambda label: of[label])), has)
+        for of, has in ((risks, "has the least risk"), (far, f"is the most useful (nearest in {compared_parts(data)})"))
+        if of
+    ]
+    if not best or not data.verdict.order:
+        return told
+    if len({name for name, _ in best}) == 1:
+        return f"{told} Of {among}, by estimate, “{best[0][0]}” {' and '.join(has for _, has in best)}."
+    return f"{told} Of {among}, by estimate, {' and '.join(f'“{name}” {has}' for name, has in best)}."

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
-from divulge.core import __version__
 from divulge.measures.differing import Differing
 from divulge.measures.linked.registry import LINKED
 from divulge.measures.registry import REGISTRY
-from divulge.measures.result import FidelityResult, digits, grouped, name_of, sentence_of, telling_of
-from divulge.report.documents.html import asset, content_policy, template
-from divulge.report.documents.html_kept import SIGNS
+from divulge.measures.result import FidelityResult, grouped, name_of, sentence_of, telling_of
+from divulge.report.documents.page_of import page_of
 from divulge.report.formatting import name as shown
 from divulge.report.prose.learned import agreement_lines
 
@@ -44,25 +40,19 @@ def page(
     explained
         The columns that explain what differs.
     """
-    script, style = asset("report.js"), asset("report.css")
     context = {
         "settings": settings,
         "warnings": warnings,
         "notes": notes,
-        "digits": digits,
         "explained": [_explained(one, results) for one in explained],
         "sections": [_section(found) for found in grouped(results)],
-        "script": Markup(script),  # our own files
-        "style": Markup(style),
-        "policy": Markup(content_policy(script, style)),
-        "version": __version__,
     }
-    return str(template().environment.get_template("fidelity.j2").render(context))
+    return page_of("fidelity.j2", context)
 
 
 def _explained(found: Differing, results: Sequence[FidelityResult]) -> dict[str, Any]:
     rows = sorted((results[place] for place in found.results), key=lambda r: (-(r.ruler or 0.0), name_of(r)))
-    listed = [{"result": r, "mark": SIGNS[r.verdict], "label": name_of(r)} for r in rows[:_MOST_ROWS]]
+    listed = [(name_of(r), r) for r in rows[:_MOST_ROWS]]
     return {"sentence": found.sentence, "rows": listed, "left_out": len(rows) - len(listed)}
 
 
@@ -80,8 +70,7 @@ def _section(results: Sequence[FidelityResult]) -> dict[str, Any]:
         "unit": "" if head.quantity == "distance" else head.quantity,
         "telling": telling_of(head),
         "agreement": agreement_lines(results),
-        "mark": SIGNS[head.verdict],
-        "rows": [{"result": r, "mark": SIGNS[r.verdict], "label": _label(r)} for r in rows[:_MOST_ROWS]],
+        "rows": [(_label(r), r) for r in rows[:_MOST_ROWS]],
         "left_out": max(0, len(rows) - _MOST_ROWS),
     }
 

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import fields
-from functools import cache
 from hashlib import sha256
-from importlib.resources import files
 from typing import Any
 
-import msgspec
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
-from divulge.core.result import counts_rows, number, percent
 from divulge.report import formatting, order, words
 from divulge.report.content import assessment_text, settings_of
 from divulge.report.documents import html_charts, html_figures, html_front, html_kept, html_matrix
+from divulge.report.documents.page_of import fact, page_of
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.advice import why_mended
-from divulge.report.prose.answer import Answer
 from divulge.report.prose.decision import copied_without_strangers, decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
 from divulge.report.prose.several_tables import limits_in_words
 from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
-from divulge.report.prose.tiles import state_words
+from divulge.report.verdicts import RISK
 
 __all__ = ["card", "page"]
 
@@ -39,13 +30,6 @@ _KEY_SET_ROWS = 200
 _NOTE_ROWS = 60
 _FOLDED = 100
 _OF_STRANGERS = re.compile(r"\bleak|excess|members and")
-_CLASS = {
-    "excess found": "excess",
-    "deficit found": "deficit",
-    "none found": "none",
-    "cannot tell": "unsure",
-    "no holdout": "nohold",
-}
 
 
 def page(data: Assessment, worst_records: list[dict[str, Any]], *, annex: bool = False) -> str:
@@ -61,9 +45,7 @@ def page(data: Assessment, worst_records: list[dict[str, Any]], *, annex: bool =
     annex
         Whether the annex is unfolded, and printed with the page.
     """
-    script = asset("report.js")
     fingerprint = sha256(assessment_text(data).encode()).hexdigest()
-    style = asset("report.css") + _margins(data, fingerprint)
     scale = html_figures.common_scale(data)
     context = (
         _whole(data)
@@ -74,27 +56,23 @@ def page(data: Assessment, worst_records: list[dict[str, Any]], *, annex: bool =
             "card": False,
             "fingerprint": fingerprint,
             "worst": worst_records,
-            "script": Markup(script),  # our own files
-            "style": Markup(style),
-            "policy": Markup(content_policy(script, style)),
         }
     )
     context["folds"] = [(name, title(context)) for name, title, when in _ANNEX if when(context)]
-    return str(template().render(context))
+    return page_of("page.html.j2", context, style=_margins(data, fingerprint))
 
 
 def card(data: Assessment) -> str:
     """Return the first page alone as one HTML page, for a notebook."""
-    style = asset("report.css")
     context = _whole(data) | _first_pages(data, html_figures.common_scale(data))
-    context |= {"card": True, "style": Markup(style), "policy": Markup(content_policy("", style))}
-    return str(template().environment.get_template("card.html.j2").render(context))
+    return page_of("card.html.j2", context | {"card": True}, still=True)
 
 
 def _whole(data: Assessment) -> dict[str, Any]:
     """Return what every part of the page uses."""
     return {
         "data": data,
+        "version": data.divulge,
         "external": data.edition == "external",
         "holdout": order.has_holdout(data),
         "not_tested": data.not_tested,
@@ -135,7 +113,7 @@ def _first_pages(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "not_stated": statement.not_stated(data),
         "fidelity": html_kept.kept(data),
         "ruler": words.RULER,
-        "definitions": [(v, text.format(acceptable=data.settings.acceptable)) for v, text in words.DEFINITIONS],
+        "definitions": [(v, w.definition.format(acceptable=data.settings.acceptable)) for v, w in RISK.items()],
         "limits": limits_in_words(data),
     }
 
@@ -145,7 +123,7 @@ def _annex(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
     groups = _questions(data, scale)
     return {
         "membership": _membership(data),
-        "subgroups": [a for a in groups["answers"] if a["parts"] and not a["of_guesses"]],
+        "subgroups": [a for a, _ in groups["answers"] if a.parts and not a.of_guesses],
         "changes": html_figures.changes(data),
         "glossary": [g for g in words.GLOSSARY if order.has_holdout(data) or not _OF_STRANGERS.search(" ".join(g))],
         "attack_rows": order.by_attack(data),
@@ -201,72 +179,6 @@ _ANNEX: tuple[tuple[str, Callable[[dict[str, Any]], str], Callable[[dict[str, An
 """The sections of the annex in the order of the page: template, title, condition for showing it."""
 
 
-def asset(name: str) -> str:
-    return files("divulge.report.documents").joinpath(name).read_text(encoding="utf-8")
-
-
-def content_policy(script: str, style: str) -> str:
-    """Return a content security policy that allows this script and this style and forbids every request."""
-
-    def allowed(text: str) -> str:
-        return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-    return (
-        f"default-src 'none'; script-src {allowed(script)}; style-src {allowed(style)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-@cache
-def template() -> Any:
-    # every printed value goes through `_shown` before it is escaped
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-        loader=PackageLoader("divulge.report.documents", "templates"),
-    )
-    helpers: dict[str, Callable[..., Any]] = {
-        "brief": formatting.brief,
-        "capitalized": formatting.capitalized,
-        "compact": formatting.compact,
-        "counted": formatting.counted,
-        "css": lambda verdict: (html_kept.SIGNS | _CLASS).get(verdict, "unsure"),
-        "kept_css": lambda verdict: html_kept.SIGNS.get(verdict, "nohold"),
-        "distance": formatting.distance,
-        "further": formatting.further,
-        "in_question": order.in_question,
-        "interval": formatting.interval,
-        "limit": formatting.limit,
-        "measured": formatting.measured,
-        "name": formatting.name,
-        "of": _fact,
-        "number": number,
-        "several": formatting.several,
-        "of_rows": counts_rows,
-        "p_text": formatting.p_text,
-        "percent": percent,
-        "prose": formatting.prose,
-        "rated": formatting.rated,
-        "share": formatting.share,
-        "side": formatting.side,
-        "state_words": state_words,
-        "standing_out": formatting.standing_out,
-        "telling_notes": formatting.telling_notes,
-        "two": lambda value: "-" if value is None else f"{value:.2f}".replace("-0.00", "0.00"),
-    }
-    environment.filters.update(helpers)
-    return environment.get_template("page.html.j2")
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return formatting.tidy(value)
-    return value
-
-
 def _margins(data: Assessment, fingerprint: str) -> str:
     """Return the rules for the margins of printed pages: title, edition, hash, number of the page.
 
@@ -292,7 +204,7 @@ def _level(data: Assessment) -> str:
 def _banner(data: Assessment) -> dict[str, Any]:
     verdict = data.verdict.verdict
     return {
-        "css": "unsure" if copied_without_strangers(data) else _CLASS.get(verdict, "unsure"),
+        "css": "unsure" if copied_without_strangers(data) else RISK[verdict].css,
         "icon": html_charts.icon(verdict),
         "sentence": formatting.sentence(data),
         "meaning": formatting.meaning(data),
@@ -324,14 +236,9 @@ def _data_card(data: Assessment) -> list[tuple[str, list[str]]]:
     ]
     return [
         (word, ["-" if fact is None else shown(fact) for fact in facts])
-        for word, facts, shown in ((w, [_fact(t, field) for t in tables], s) for w, field, s in lines)
+        for word, facts, shown in ((w, [fact(t, field) for t in tables], s) for w, field, s in lines)
         if any(fact is not None for fact in facts)
     ]
-
-
-def _fact(part: msgspec.Struct | None, field: str) -> Any:
-    """Return one field of a part of the report, None where there is no such part."""
-    return None if part is None else getattr(part, field)
 
 
 def _membership(data: Assessment) -> dict[str, Any]:
@@ -367,24 +274,13 @@ def _sight(data: Assessment) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- the three questions
 
 
-def _answered(a: Answer, i: int, scale: html_charts.Scale, acceptable: float | None) -> dict[str, Any]:
-    """Return the answer to one question with its rows in cells and its charts drawn."""
-    rows = [
-        {"r": r, "first": wp216.first_cell(r), "needed": wp216.few(r) or wp216.needed(r),
-         "shown": wp216.shown(r) if r.risk else None}
-        for r in a.rows
-    ]  # fmt: skip
-    return {f.name: getattr(a, f.name) for f in fields(a)} | {
-        "rows": rows,
-        "part_risks": any(p.risk for p in a.parts),
-        "charts": [html_figures.ladder(f"q{i}{j}", c, scale, acceptable) for j, c in enumerate(a.charts)],
-    }
-
-
 def _questions(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
     """Return the three questions with their tables and drawings."""
     acceptable = data.settings.acceptable if order.has_holdout(data) else None
-    answers = [_answered(a, i, scale, acceptable) for i, a in enumerate(wp216.answers(data))]
+    answers = [
+        (a, [html_figures.ladder(f"q{i}{j}", c, scale, acceptable) for j, c in enumerate(a.charts)])
+        for i, a in enumerate(wp216.answers(data))
+    ]
     return {
         "answers": answers,
         "caveats": wp216.CAVEATS,

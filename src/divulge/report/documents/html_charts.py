@@ -13,6 +13,7 @@ from markupsafe import Markup
 from divulge.report import formatting
 from divulge.report.documents.svg import drawing, line, text_mark, ticks, verdict_mark
 from divulge.report.model import ResultRecord
+from divulge.report.verdicts import word_of
 
 __all__ = [
     "Rung",
@@ -32,15 +33,6 @@ __all__ = [
 
 _WIDTH, _HEIGHT = 300, 22
 _PAD = 10
-
-_ICONS = {
-    "excess found": '<path class="i-fill" d="M24 5 45 42H3Z"/><path class="i-cut" d="M24 18v12M24 35.5v.5"/>',
-    "deficit found": '<path class="i-fill" d="M24 43 3 6H45Z"/><path class="i-cut" d="M24 12v12M24 29.5v.5"/>',
-    "none found": '<circle class="i-line" cx="24" cy="24" r="19"/><path class="i-line" d="M15 24h18"/>',
-    "cannot tell": '<path class="i-line" d="M24 3 45 24 24 45 3 24Z"/>'
-    '<path class="i-line" d="M18.5 19.5c0-7 11-7 11 0 0 5-5.5 4.5-5.5 9.5M24 34.5v.5"/>',
-    "no holdout": '<rect class="i-line i-dash" x="5" y="5" width="38" height="38" rx="4"/>',
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +85,7 @@ class Series:
 
 def icon(verdict: str) -> Markup:
     """Return the icon of a verdict; icons differ in shape, not in colour alone."""
-    return drawing("verdict-icon-", 48, 48, verdict, _ICONS.get(verdict, _ICONS["cannot tell"]), "icon")
+    return drawing("verdict-icon-", 48, 48, verdict, word_of(verdict).icon, "icon")
 
 
 def risk_scale(limits: Iterable[tuple[float | None, float | None]], acceptable: float) -> Scale:

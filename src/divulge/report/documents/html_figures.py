@@ -13,6 +13,7 @@ from divulge.report.documents import html_charts
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances
 from divulge.report.prose.answer import Chart
+from divulge.report.verdicts import MOVED
 
 __all__ = [
     "PARTS",
@@ -130,15 +131,13 @@ def changes(data: Assessment) -> dict[str, Any]:
     """Return the comparisons with a previous run, each with its drawing: rises, falls, then others, by size."""
     if not data.change:
         return {"rows": [], "n": 0, "left_out": 0, "axis": Markup("")}
-    order = {"rose": 0, "fell": 1, "no change found": 2, "cannot compare": 3}
     found = sorted(
-        data.change.comparisons, key=lambda c: (order[c.verdict], -abs(c.difference or 0.0))
+        data.change.comparisons, key=lambda c: (MOVED[c.verdict].rank, -abs(c.difference or 0.0))
     )  # fmt: skip
     part = cut([c for c in found if c.difference is not None], _CHANGES)
     limits = [(c.low_simultaneous, c.high_simultaneous) for c in part["rows"]]
     reach = max([0.02, *(abs(v) for pair in limits for v in pair if v is not None)])
     scale = html_charts.Scale(-min(reach, 1.0), min(reach, 1.0))
-    style = {"rose": "excess found", "fell": "none found"}
     rows = [
         {
             "c": c,
@@ -150,7 +149,7 @@ def changes(data: Assessment) -> dict[str, Any]:
                 c.difference,
                 (c.low, c.high),
                 limits[i],
-                style.get(c.verdict, "cannot tell"),
+                c.verdict,
             ),
         }
         for i, c in enumerate(part["rows"])

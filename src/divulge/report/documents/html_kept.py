@@ -19,17 +19,9 @@ from divulge.report.prose import use
 from divulge.report.prose.compared import Bar
 from divulge.report.prose.learned import agreement_lines
 from divulge.report.prose.tiles import representative_risk
+from divulge.report.verdicts import FIDELITY
 
-__all__ = ["SIGNS", "kept"]
-
-SIGNS = {
-    "differs": "unsure",
-    "closer than a fresh sample": "unsure",
-    "cannot tell": "nohold",
-    "like a fresh sample": "none",
-    "not measured": "nohold",
-}
-"""The class of the style sheet for each verdict of fidelity; none is that of a leak."""
+__all__ = ["kept"]
 
 _ROWS = 400  # results of one measure in the annex
 _LISTED = 20  # pairs beside the map
@@ -200,7 +192,7 @@ def _map_cell(x: float, y: float, r: FidelityResult, *, numbered: bool) -> list[
     """Return a cell with its shade, the sign of its verdict and, where there is room, its ruler."""
     ruler = r.ruler or 0.0
     shade = sum(ruler > s for s in _SHADES)
-    sign = {"differs": "▴", "closer than a fresh sample": "▾"}.get(r.verdict, "")
+    sign = FIDELITY[r.verdict].small
     shown = f"{ruler:.0f}" if ruler >= 9.95 else f"{ruler:.1f}"
     text = f"{shown if numbered else ''}{sign}"
     cell = f'<rect class="cell r{shade}" x="{x:g}" y="{y:g}" width="{_CELL - 1}" height="{_HIGH - 1}"/>'

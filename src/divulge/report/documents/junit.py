@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
 from divulge.case.preconditions import CRITICAL
 from divulge.core.result import FOUND, number
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Precondition, ResultRecord
-from divulge.report.policy_model import Policy
+from divulge.report.policy_model import Condition
 
-__all__ = ["case_of", "document_of", "junit", "outcome_of", "suite_of"]
+__all__ = ["case_of", "conditions_of", "document_of", "junit", "outcome_of", "suite_of"]
 
 _LISTED = 20
 
@@ -56,7 +56,7 @@ def _suites(data: Assessment) -> list[tuple[str, list[ET.Element]]]:
         ("attacks", _attacks(data)),
         ("preconditions", [_precondition(c, judging) for c in data.preconditions]),
     ]
-    return suites if data.policy is None else [("policy", _policy(data.policy)), *suites]
+    return suites if data.policy is None else [("policy", conditions_of("policy", data.policy.conditions)), *suites]
 
 
 def suite_of(name: str, cases: Sequence[ET.Element], started: str) -> ET.Element:
@@ -89,14 +89,10 @@ def outcome_of(case: ET.Element, tag: str, message: str, lines: Sequence[str] = 
     return case
 
 
-def _policy(policy: Policy) -> list[ET.Element]:
-    cases = []
-    for condition in policy.conditions:
-        case = case_of("policy", condition.condition)
-        if not condition.kept:
-            outcome_of(case, "failure", f"found: {condition.found}; {condition.why}")
-        cases.append(case)
-    return cases
+def conditions_of(suite: str, conditions: Iterable[Condition]) -> list[ET.Element]:
+    """Return a case for each condition; one that is not kept fails."""
+    cases = [(case_of(suite, c.condition), c) for c in conditions]
+    return [case if c.kept else outcome_of(case, "failure", f"found: {c.found}; {c.why}") for case, c in cases]
 
 
 def _attacks(data: Assessment) -> list[ET.Element]:

@@ -7,6 +7,7 @@ from math import ceil, floor, log10
 from markupsafe import Markup, escape
 
 from divulge.core.errors import tidy
+from divulge.report.verdicts import word_of
 
 
 def drawing(
@@ -57,10 +58,7 @@ def text_mark(x: float, y: float, text: str, anchor: str = "middle", css: str = 
 
 def verdict_mark(x: float, y: float, verdict: str) -> str:
     """Return the mark of a verdict; the marks differ in shape, so that colour is not needed."""
-    if verdict == "excess found":
-        return f'<path class="mark m-excess" d="M{x:g} {y - 6:g}l6 11h-12Z"/>'
-    if verdict == "deficit found":
-        return f'<path class="mark m-excess" d="M{x:g} {y + 6:g}l-6 -11h12Z"/>'
-    if verdict == "cannot tell":
-        return f'<path class="mark m-unsure" d="M{x:g} {y - 6:g}l6 6-6 6-6-6Z"/>'
-    return f'<circle class="mark m-none" cx="{x:g}" cy="{y:g}" r="4.5"/>'
+    css, below, path = word_of(verdict).mark
+    if not path:
+        return f'<circle class="mark {css}" cx="{x:g}" cy="{y:g}" r="4.5"/>'
+    return f'<path class="mark {css}" d="M{x:g} {y + below:g}{path}"/>'

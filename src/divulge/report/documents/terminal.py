@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
-from divulge.core.result import FOUND, Risk, counts_rows, number, percent
+from divulge.core.result import FOUND
 from divulge.report import formatting, order
+from divulge.report.blocks import results
 from divulge.report.documents.console import as_terminal_text, clean
+from divulge.report.documents.tables import terminal_table
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import people, statement, use, wp216
 from divulge.report.prose.answer import Answer
@@ -21,7 +20,6 @@ from divulge.report.prose.tiles import Tile
 __all__ = ["summary"]
 
 _SHOWN = 16
-_DROPPED = {"without": 105, "strangers": 80, "members": 70}  # columns that a terminal narrower than this leaves out
 _PARTS = 3  # near copies on part of the columns
 
 
@@ -121,7 +119,8 @@ def _compared(data: Assessment, width: int) -> list[Any]:
         if shared:
             parts.append(Text(f"Known: {clean(' + '.join(shared))}"))
         sizes = {role: formatting.rows_of(data, role) for role in ("real", "synthetic", "holdout")}
-        parts.append(_table(better, shared, sizes, width))
+        rows = order.few_parts(sorted(better, key=_sort_key), _PARTS)[:_SHOWN]
+        parts.append(terminal_table(results.results(rows, any(r.holdout for r in better), shared, sizes), width))
     what = "comparison" if any(r.holdout for r in judged) else "result"
     shown = min(len(order.few_parts(better, _PARTS)), _SHOWN)
     if len(better) > shown:
@@ -153,48 +152,3 @@ def _sort_key(r: ResultRecord) -> tuple[int, float]:
     bound = formatting.risk_value(r, "low_simultaneous")
     rate = formatting.rate_of(r.real)
     return order.ORDER[r.verdict or "no holdout"], -(bound if bound is not None else rate if rate is not None else 0.0)
-
-
-def _table(judged: list[ResultRecord], shared: Sequence[str], sizes: Mapping[str, int | None], width: int) -> Any:
-    """Return the comparisons as a table; a narrow terminal shows fewer columns, none of them cut."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    compared = any(r.holdout for r in judged)
-    heads = ["attack", "members", "without"]
-    if compared:
-        heads = ["attack", "members", "strangers", "without", "risk, simultaneous", "verdict"]
-    shown = [h for h in heads if not (compared and h in _DROPPED and width < _DROPPED[h])]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for head in shown:
-        side: Any = "left" if head in ("attack", "verdict") else "right"
-        table.add_column(head, justify=side, overflow="fold", no_wrap=head != "attack")
-    for r in order.few_parts(sorted(judged, key=_sort_key), _PARTS)[:_SHOWN]:
-        row = [clean(_label(r, shared)), _rate(r, "real", sizes), percent(formatting.rate_of(r.baseline))]
-        if compared:
-            row = [*row[:2], _rate(r, "holdout", sizes), row[2], _interval(r.risk), str(r.verdict)]
-        style = "bold red" if r.verdict in FOUND else "yellow" if r.verdict == "cannot tell" else ""
-        cells = dict(zip(heads, row, strict=True))
-        table.add_row(*(Text(cells[h], style=style if h == "verdict" else "") for h in shown))
-    return table
-
-
-def _interval(risk: Risk | None) -> str:
-    if risk is None or risk.value is None:
-        return "-"
-    return f"{number(risk.value)} ({number(risk.low_simultaneous)} to {number(risk.high_simultaneous)})"
-
-
-def _label(r: ResultRecord, shared: Sequence[str]) -> str:
-    return formatting.label(replace(r, keys=()) if list(r.keys) == list(shared) else r, "->")
-
-
-def _rate(r: ResultRecord, role: str, sizes: Mapping[str, int | None]) -> str:
-    """Return a rate, with the number of people or rows where that is not the whole table."""
-    rate = formatting.side_of(r, role)
-    if not rate or rate.rate is None:
-        return "-"
-    if rate.n == sizes["synthetic" if counts_rows(r) else role]:
-        return percent(rate.rate) + (" of rows" if counts_rows(r) else "")
-    return f"{percent(rate.rate)} of {formatting.of_units(rate)}{' rows' if counts_rows(r) else ''}"

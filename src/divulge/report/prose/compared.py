@@ -12,6 +12,7 @@ from divulge.attacks.copying.other_spellings import FORM_WORDS
 from divulge.core.result import FOUND, TOWARDS, counts_rows
 from divulge.report import formatting
 from divulge.report.model import Rate, ResultRecord
+from divulge.report.verdicts import word_of
 
 __all__ = ["Bar", "bars", "how_many", "is_mean", "lead", "more_people", "plain_share", "quoted", "seen", "short"]
 
@@ -248,11 +249,7 @@ def _of_values(r: ResultRecord, members: str, strangers: str) -> str:
 
 
 def _withheld(r: ResultRecord) -> str:
-    what = {
-        "excess found": "Members are hit more often than strangers",
-        "deficit found": "Members are hit less often than strangers",
-    }.get(r.verdict or "", "Members and strangers were compared")
-    return f"{what}; this edition withholds the counts."
+    return f"{word_of(r.verdict).of_hits or 'Members and strangers were compared'}; this edition withholds the counts."
 
 
 def _of_guesses(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:

@@ -28,6 +28,7 @@ from divulge.report.prose.reach import Reach, reaches, test_name
 from divulge.report.prose.sampled import sampled_in_words
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, clearest, repeated_person, tiles
+from divulge.report.verdicts import RISK
 
 __all__ = ["Decision", "copied_without_strangers", "decision", "headline", "untested"]
 
@@ -80,7 +81,7 @@ def decision(data: Assessment) -> Decision:
         together=together_in_words(data), asked=sampled_in_words(data), preconditions=_preconditions(data),
         reach=reaches(data), found=any(r.verdict in FOUND for r in data.results),
         unbounded=_unbounded(data), screened=_screened(data), not_tested=_not_tested(data),
-        first=_FIRST.get(data.verdict.verdict, ""), advice=do, again=_again(data),
+        first=RISK[data.verdict.verdict].first, advice=do, again=_again(data),
         contradictions=tuple(contradictions(data)),
     )  # fmt: skip
 
@@ -89,22 +90,7 @@ def _title(data: Assessment) -> str:
     """Return the verdict and what it means for a release; without strangers also that people are copied."""
     if copied_without_strangers(data):
         return "No holdout, and people are copied: not cleared for release"
-    return _TITLES.get(data.verdict.verdict, formatting.capitalized(data.verdict.verdict))
-
-
-_TITLES = {
-    "excess found": "Excess found: evidence against release",
-    "deficit found": "Deficit found: evidence against release",
-    "none found": "No excess found: no evidence against release",
-    "cannot tell": "Cannot tell: not cleared for release",
-    "no holdout": "No holdout: not cleared for release",
-}
-_FIRST = {
-    "excess found": "Withhold the table. Pass these steps to whoever makes it:",
-    "deficit found": "Withhold the table. Pass these steps to whoever makes it:",
-    "cannot tell": "Do not release on this evidence. Pass these steps to whoever makes the table:",
-    "no holdout": "Do not release on this evidence. Pass these steps to whoever makes the table:",
-}
+    return RISK[data.verdict.verdict].title
 
 
 def _excluded(data: Assessment) -> str:

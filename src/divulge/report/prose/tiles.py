@@ -13,6 +13,7 @@ from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use, wp216
 from divulge.report.prose.compared import Bar, bars, is_mean, short
 from divulge.report.prose.reach import NOT_BOUNDED, reaches
+from divulge.report.verdicts import word_of
 from divulge.stats.roc import least_strangers
 
 __all__ = [
@@ -34,7 +35,7 @@ _NO_PROTECTION = "Fewer is no protection: whoever is not hit is more likely a me
 
 def state_words(state: str) -> str:
     """Return how a tile says its state: beside copies that strangers have too, "none found" reads as no copies."""
-    return "no excess found" if state == "none found" else state
+    return word_of(state).state or state
 
 
 @dataclass(frozen=True, slots=True)

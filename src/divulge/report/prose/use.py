@@ -15,6 +15,7 @@ from divulge.report.formatting import enumerated, name, several
 from divulge.report.model import Assessment
 from divulge.report.policy_model import ChangedFidelity
 from divulge.report.prose.compared import Bar
+from divulge.report.verdicts import FIDELITY
 
 __all__ = [
     "PAIRS",
@@ -44,12 +45,6 @@ PAIRS = "column_pairs"
 _NAMED = 3
 _LISTED, _FURTHER = 3, 10
 """Columns that differ whose results are told, and further ones that are named."""
-_COUNT_WORDS = {
-    "differs": "differ",
-    "like a fresh sample": "like a fresh sample",
-    "cannot tell": "undecided",
-    "closer than a fresh sample": "closer than a fresh sample",
-}
 
 
 def headlines(data: Assessment) -> tuple[FidelityResult, ...]:
@@ -143,7 +138,7 @@ def told(data: Assessment, head: FidelityResult) -> str:
     """Return what a table keeps in one or two plain sentences."""
     what = _WHAT.get(head.measure, "Columns")
     if head.ruler is None:
-        return f"{what}: {_PLAIN[head.verdict]} This edition withholds the number."
+        return f"{what}: {FIDELITY[head.verdict].of_distance} This edition withholds the number."
     differ, inside = len(worst(data, head.measure)), fresh_range(head)
     of = f"{differ:,} of {_compared(head):,} {what.lower()} {'differs' if differ == 1 else 'differ'} for certain."
     counted = f" {of}" if differ else ""
@@ -151,16 +146,7 @@ def told(data: Assessment, head: FidelityResult) -> str:
     far = f"{times(head.ruler)} times as far from the real table as a new sample of people would be"
     if head.verdict == "differs" and differ and inside is not None and head.ruler <= inside[1]:
         return f"On average {what.lower()} are {far}, yet {of}{close}"
-    return f"{what} are {far}: {_PLAIN[head.verdict]}{counted}{close}"
-
-
-_PLAIN: dict[FidelityVerdict, str] = {
-    "differs": "more than chance gives.",
-    "like a fresh sample": "no table can do better without copying.",
-    "cannot tell": "too few rows to say whether that matters.",
-    "closer than a fresh sample": "closer than chance gives, as a table of copies would be.",
-    "not measured": "not measured.",
-}
+    return f"{what} are {far}: {FIDELITY[head.verdict].of_distance}{counted}{close}"
 
 
 # ---------------------------------------------------------------- lines of text

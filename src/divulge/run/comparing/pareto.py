@@ -15,7 +15,8 @@ import numpy as np
 
 from divulge.measures.result import VERDICTS, FidelityResult
 from divulge.report.comparison.model import CandidateFidelity, Dominated, FidelityPair, Front
-from divulge.report.comparison.prose import PARTS, some
+from divulge.report.comparison.prose import some
+from divulge.report.comparison.rows import PARTS
 from divulge.stats.intervals import normal_quantile
 from divulge.stats.mover import difference
 

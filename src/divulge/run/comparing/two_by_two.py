@@ -11,7 +11,8 @@ from divulge.attacks.checks import finite
 from divulge.case.case import build_case
 from divulge.measures.distances_together import distances_together
 from divulge.report.comparison.model import FidelityPair, TwoByTwo
-from divulge.report.comparison.prose import PARTS, some
+from divulge.report.comparison.prose import some
+from divulge.report.comparison.rows import PARTS
 from divulge.run.comparing.candidates import Assessed, Assessment, Ranked
 from divulge.stats.rank_intervals import Ranking
 from divulge.stats.shared_error import Contrast, contrasts

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 from math import isfinite
 from typing import Any
 
 from markupsafe import Markup
 
-from divulge.core import __version__
-from divulge.report.documents.html import asset, content_policy, template
+from divulge.report.documents.page_of import page_of
 from divulge.report.policy_model import Condition
 from divulge.sdmetrics.plot_drawing import HATCH, STYLE, draw
 from divulge.sdmetrics.plot_elements import score_text
 from divulge.sdmetrics.plot_shapes import Empty
-from divulge.sdmetrics.reports.content import ABOUT, Content, Shown, of_table
+from divulge.sdmetrics.reports import text as tables
+from divulge.sdmetrics.reports.content import Content, Shown, of_table
 from divulge.sdmetrics.reports.details import MEETS, Row, mean_score
-from divulge.sdmetrics.reports.figures import key_text, label_of, picture_of
+from divulge.sdmetrics.reports.figures import key_text, picture_of
 from divulge.sdmetrics.reports.parameters import parameters_text
 
 __all__ = ["page"]
@@ -43,14 +42,10 @@ def page(content: Content, rules: Sequence[Condition] = ()) -> str:
     rules
         Rules on the scores and what was found about them.
     """
-    script, style = asset("report.js"), asset("report.css") + STYLE + _OWN_STYLE
     context = {
         "content": content,
-        "script": Markup(script),  # our own files
-        "style": Markup(style),
-        "policy": Markup(content_policy(script, style)),
+        "of": tables,
         "hatch": Markup(HATCH),
-        "version": __version__,
         "rules": rules,
         "score": score_text,
         "properties": [_property(content, shown) for shown in content.properties],
@@ -59,8 +54,7 @@ def page(content: Content, rules: Sequence[Condition] = ()) -> str:
         "tables": _tables(content),
         "tables_left_out": max(0, len(content.tables) - _MOST_TABLES),
     }
-    text = files("divulge.sdmetrics.reports").joinpath("page.html.j2").read_text(encoding="utf-8")
-    return str(template().environment.from_string(text).render(context))
+    return page_of("page.html.j2", context, package="divulge.sdmetrics.reports", style=STYLE + _OWN_STYLE)
 
 
 def _property(content: Content, shown: Shown) -> dict[str, Any]:
@@ -72,11 +66,10 @@ def _property(content: Content, shown: Shown) -> dict[str, Any]:
     return {
         "shown": shown,
         "id": shown.name.lower().replace(" ", "-"),
-        "about": ABOUT[shown.name],
         "figures": figures[:_MOST_FIGURES],
         "figures_left_out": max(0, len(figures) - _MOST_FIGURES),
         "heads": [(c, c in _NUMBERS) for c in columns],
-        "rows": [(label_of(shown.name, row), [_cell(row, c) for c in columns]) for row in rows[:_MOST_ROWS]],
+        "rows": [[_cell(row, c) for c in columns] for row in rows[:_MOST_ROWS]],
         "rows_left_out": max(0, len(rows) - _MOST_ROWS),
     }
 
