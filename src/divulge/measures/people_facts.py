@@ -160,7 +160,7 @@ def people_facts(case: Case) -> PeopleFacts | None:
     >>> real, holdout = pl.DataFrame({"age": [20.5, 30.5]}), pl.DataFrame({"age": [40.5, 50.5]})
     >>> synthetic = pl.DataFrame({"age": [20.5, 20.5, 60.5]})
     >>> facts = people_facts(build_case(real, synthetic, holdout)).to_facts()
-    >>> facts["verbatim"]["members"], facts["verbatim"]["strangers"], facts["verbatim"]["named"]
+    >>> facts.verbatim.members, facts.verbatim.strangers, facts.verbatim.named
     (1, 0, 0)
     >>> facts["repeated"]["times"], facts["repeated"]["of"], facts["repeated"]["elsewhere"]
     (2, 'member', 1)
