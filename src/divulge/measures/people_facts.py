@@ -162,7 +162,7 @@ def people_facts(case: Case) -> PeopleFacts | None:
     >>> facts = people_facts(build_case(real, synthetic, holdout)).to_facts()
     >>> facts.verbatim.members, facts.verbatim.strangers, facts.verbatim.named
     (1, 0, 0)
-    >>> facts["repeated"]["times"], facts["repeated"]["of"], facts["repeated"]["elsewhere"]
+    >>> facts.repeated.times, facts.repeated.of, facts.repeated.elsewhere
     (2, 'member', 1)
     """
     columns = sorted(case.whole_record)
