@@ -86,7 +86,7 @@ def test_a_run_finds_it_and_its_external_edition_rounds_it():
 def plain(mine, others):
     """Whether one of the others has all rows, and the smallest part of rows that differ."""
     apart = [len(mine ^ other) / (len(mine) + len(other)) for other in others]
-    return any(mine <= other for other in others), min(apart, default=1.0)
+    return any(mine <= other and len(other) <= 2 * len(mine) for other in others), min(apart, default=1.0)
 
 
 @pytest.mark.parametrize("seed", range(tries(12, 4)))
@@ -114,6 +114,45 @@ def test_the_score_is_the_formula():
     found = compared(real, synthetic)
     assert (found[WHOLE_HISTORY].real.hits, found[WHOLE_HISTORY].real.n) == (1, 2)
     assert found[NEAR_HISTORY].real.hits == pytest.approx(0.5 + 1)
+
+
+# ---------------------------------------------------------------- who counts
+
+
+def test_a_person_counts_once_in_the_p_value_too():
+    """5% of people have 300 rows each, and 10% of all are copied: their rows are no people."""
+    rng = np.random.default_rng(11)
+    sizes = np.where(np.arange(N) % 20 == 0, 300, 4)
+
+    def heavy(first):
+        user = np.repeat(np.arange(first, first + N), sizes)
+        return pl.DataFrame(
+            {"user": user, "item": rng.integers(0, 400, len(user)), "times": rng.integers(1, 4, len(user))}
+        )
+
+    real, synthetic, holdout = heavy(0), heavy(5_000), heavy(9_000)
+    copied = real.filter(pl.col("user") % 10 == 7).with_columns(pl.col("user") + 20_000)
+    found = compared(real, pl.concat([synthetic, copied]), holdout)
+    assert (found[WHOLE_HISTORY].real.hits, found[WHOLE_HISTORY].verdict) == (20, "excess found")
+    assert found[NEAR_HISTORY].verdict == "excess found"
+
+
+def test_the_same_number_in_two_tables_is_another_person():
+    real, synthetic, holdout = tables(6)
+    apart = compared(real, synthetic, holdout)
+    alike = compared(real, synthetic, holdout.with_columns(pl.col("user") - 20_000))
+    assert {v: r.real for v, r in apart.items()} == {v: r.real for v, r in alike.items()}
+    fresh = [people(np.random.default_rng([i, 4]), N, 10_000) for i in range(3)]
+    several = compared(real, [synthetic, *fresh], holdout)
+    assert (several[WHOLE_HISTORY].real.hits, several[WHOLE_HISTORY].holdout.hits) == (20, 0)
+
+
+def test_who_has_the_rows_of_others_is_not_asked_how_near_they_are():
+    """Twins: nobody's rows are his own, so that nothing could show and nothing is said."""
+    rng = np.random.default_rng(12)
+    real = people(rng, N // 2)
+    holdout = real.with_columns(pl.col("user") + 20_000)
+    assert set(compared(real, people(rng, N, 50_000), holdout)) == {WHOLE_HISTORY}
 
 
 # ---------------------------------------------------------------- laws and messy input

@@ -98,7 +98,8 @@ def test_a_unit_counts_once():
     synthetic = pl.DataFrame({"home": ["r0", "r9", "s1"], "x": ["u", "v", "w"]})
     own = only(asked(real, synthetic, holdout, unit="home"), "one column", "home")
     assert (own.real.hits, own.real.n, own.holdout.hits, own.holdout.n) == (2, 10, 0, 10)
-    assert own.individual.real.tolist() == [1.0] + [0.0] * 44 + [1.0] * 10
+    scores = own.individual.real  # of the first row of each unit, so that no p-value counts its rows
+    assert scores[~np.isnan(scores)].tolist() == [1.0] + [0.0] * 8 + [1.0]
     assert "each unit counts once" in own.notes
 
 
@@ -215,7 +216,7 @@ def test_order_of_rows_and_columns_changes_nothing():
     before = asked(*tables)
     moved = [t[o].select(reversed(t.columns)) for t, o in zip(tables, orders, strict=True)]
     after = asked(*moved)
-    assert len(before) == 12
+    assert len(before) == 10
     for one, other in zip(before, after, strict=True):
         assert {**one.to_dict(), "seconds": 0} == {**other.to_dict(), "seconds": 0}
         np.testing.assert_array_equal(one.individual.real[orders[0]], other.individual.real)

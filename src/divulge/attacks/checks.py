@@ -157,24 +157,30 @@ def by_record(
     With `once` all records of a unit have the same outcome, and it counts once.
     """
 
-    def outcomes_of(role: str, values: Floats) -> Outcomes:
+    def outcomes_of(role: str, values: Floats) -> tuple[Floats, Outcomes]:
         units = case.units(role)
-        if once and units is not None:
-            return Outcomes(values[np.unique(units, return_index=True)[1]])
-        return Outcomes(values, cluster=units)
+        if not once or units is None:
+            return values, Outcomes(values, cluster=units)
+        first = first_records(units)
+        return np.where(first, values, np.nan), Outcomes(values[first])
 
-    scores = members.astype(float)
-    real = outcomes_of("real", scores)
+    scores, real = outcomes_of("real", members.astype(float))
     if strangers is None:
         return replace(plain, real=rate_of(real), individual=Individual(real=scores), verdict="no holdout")
-    others = strangers.astype(float)
-    holdout = outcomes_of("holdout", others)
+    others, holdout = outcomes_of("holdout", strangers.astype(float))
     plain = replace(
         plain, real=rate_of(real), holdout=rate_of(holdout), individual=Individual(real=scores, holdout=others)
     )
     rng = case.rng(f"{plain.attack} {plain.variant}")
     comparison = compare(real, holdout, level=case.level, rng=rng, draws=case.draws)
     return judge(plain, comparison, case.level)
+
+
+def first_records(units: NDArray[np.int64]) -> Bools:
+    """Return which records are the first of their unit, by which a unit counts once however many records it has."""
+    out = np.zeros(len(units), dtype=np.bool_)
+    out[np.unique(units, return_index=True)[1]] = True
+    return out
 
 
 def individual(table: ContingencyTable, scores: Floats) -> Individual | None:

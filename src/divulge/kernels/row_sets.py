@@ -34,7 +34,7 @@ class NearestRows(NamedTuple):
     """How far the nearest of others is."""
 
     complete: Bools
-    """Shape (n_asked,): one of the others has all rows, and others besides or not."""
+    """Shape (n_asked,): one of the others has all rows, and at most as many besides."""
     difference: Floats
     """Shape (n_asked,): rows that one of the two has and the other has not, as a part of the rows of both; the smallest
     over the others, 1 where no row is equal."""
@@ -98,7 +98,7 @@ def nearest_rows(asked: Ints, people: RowSets, others: RowSets | None = None) ->
         is_other = np.ones(len(row), dtype=np.bool_) if others is not None else other != asked[part][row]
         row, other, n_shared = row[is_other], other[is_other], shared.data[is_other]
         size = people.sizes[asked[part]][row]
-        complete[part][row[n_shared == size]] = True
+        complete[part][row[(n_shared == size) & (sizes[other] <= 2 * size)]] = True
         np.minimum.at(difference[part], row, 1 - 2 * n_shared / (size + sizes[other]))
     return NearestRows(complete, difference)
 

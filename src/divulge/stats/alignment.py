@@ -27,6 +27,7 @@ _LEVELS = 60  # commonest levels of a column that are aligned; the others keep t
 _ROUNDS = 8
 _MARGIN = 1e-3  # keeps cells of rare levels from counting without bound
 _BINS = 5  # of a number: four quarters, and missing
+_CLEAR = 4.0  # standard errors from which skewness and correlations say that a sign was turned
 _CELLS = 64  # commonest cells of two columns by which columns are matched
 _DIGITS = 10  # to which costs are rounded, so that the order of a sum decides nothing
 
@@ -210,7 +211,7 @@ def _scores(x: Floats) -> Floats:
 def _signs(people: Floats, synthetic: Floats) -> Floats:
     """Return the signs of the synthetic columns by which skewness and correlations agree best with those of people.
 
-    One sign at a time is turned, from two starts: as they are, and as skewness says.
+    One sign at a time is turned, from two starts: as they are, and as skewness says; where that gains more than chance.
     """
     k = people.shape[1]
     if not k:
@@ -220,10 +221,11 @@ def _signs(people: Floats, synthetic: Floats) -> Floats:
     both = np.prod(skew, axis=0) / 6
     product = np.prod([_correlations(x) for x in known], axis=0).round(_DIGITS)
     np.fill_diagonal(product, 0.0)
+    chance = _CLEAR * np.sqrt(k / max(1, len(people) * len(synthetic)))
     best, gained = np.ones(k), -np.inf
-    for start in (np.ones(k), np.where(both < 0, -1.0, 1.0)):
+    for start in (np.ones(k), np.where(both < -chance, -1.0, 1.0)):
         sign = start.copy()
-        while (gain := -2 * sign * (both + product @ sign)).max() > 1e-9:
+        while (gain := -2 * sign * (both + product @ sign)).max() > 2 * chance:
             sign[int(np.argmax(gain.round(_DIGITS)))] *= -1
         total = float((sign * both).sum() + sign @ product @ sign / 2)
         if total > gained + 1e-9:

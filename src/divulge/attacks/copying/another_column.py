@@ -125,20 +125,21 @@ def _compared(
         return
     own = keys.fill_null(0).to_numpy()
     hit = released[np.minimum(np.searchsorted(released, own), len(released) - 1)] == own
-    hits = {ANOTHER_COLUMN: hit} if hit.any() else {}
+    hits = {ANOTHER_COLUMN: hit.astype(np.float64)} if hit.any() else {}
     texts = [_texts(v) for v in values]
     known = [t for t in texts if t is not None]
     alike = len(known) == len(texts) and written_alike(known[0], known[1])
     if alike:
         there = pl.concat(known).fill_null("")
         before = hit
-        for form, other in spelled.hits(there).items():
-            if (own_form := other & ~before).any():
-                hits[f"{ANOTHER_COLUMN}, {form}"] = own_form
-            before = before | other
+        holder = np.arange(len(there)) if case.unit is None else units_of_people(case)
+        for form, other in spelled.hits(there, holder).items():
+            if ((other == 1) & ~before).any():
+                hits[f"{ANOTHER_COLUMN}, {form}"] = np.where(before, 0.0, other)
+            before = before | (other == 1)
     missing = keys.is_null().to_numpy()
     for variant, found in hits.items():
-        scores = np.where(missing, np.nan, found.astype(np.float64))
+        scores = np.where(missing, np.nan, found)
         notes = [_VALUES if variant == ANOTHER_COLUMN else FORMS[variant.removeprefix(f"{ANOTHER_COLUMN}, ")]]
         notes += [] if alike or len(known) < len(texts) else [_WRITTEN_OTHERWISE]
         yield _result(case, variant, columns, (scores[:n_real], scores[n_real:]), notes)

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import by_record
-from divulge.attacks.other_people import pooled_units
+from divulge.attacks.copying.nearly_equal import OWN_NUMBERS
 from divulge.case.case import Case
 from divulge.case.drawn_people import drawn_people
+from divulge.case.encoded import ROLES
 from divulge.core.result import Result
 from divulge.kernels.row_sets import RowSets, nearest_rows, pairs_of, row_sets
 
@@ -30,10 +31,13 @@ _FEWEST = 200  # people of either side who are asked at least
 _DIGITS = 12
 _LARGEST = 1_000  # rows of a person; who has more is no person whose history is compared
 
-_WHOLE = "all rows of a person with two different rows or more stand under one synthetic {}, in any order"
+_WHOLE = (
+    "all rows of a person with two different rows or more stand under one synthetic {} with at most twice as many, in "
+    "any order"
+)
 _NEAR = (
     "1 - s / o, at least 0: s and o are the parts of different rows that a person and the nearest synthetic {}, and a "
-    "person and the nearest other one, do not share"
+    "person and the nearest other one, do not share; of people whose rows nobody else has all of and no others"
 )
 _ELSEWHERE = "histories: not compared, they need every row in memory"
 _SAMPLED = "histories: a random sample of {:,} members and {:,} strangers was asked"
@@ -63,28 +67,32 @@ def histories(case: Case) -> tuple[list[Result], str]:
         return [], ""
     if not case.in_memory:
         return [], _ELSEWHERE
-    roles = ("real", "holdout") if case.has_holdout else ("real",)
-    synthetic, units = case.units("synthetic"), pooled_units(case, roles)
-    columns = case.whole_record
-    if synthetic is None or units is None or not columns:
+    units, columns = [case.units(role) for role in ROLES[: len(case.tables)]], case.whole_record
+    if not columns:
         return [], ""
-    real, released, holdout = case.contingency(columns, (), binned=False).cells
-    assert real is not None and released is not None
-    content = real if holdout is None else np.concatenate([real, holdout])
-    people, n = row_sets(content.astype(np.int64), units["people"]), len(real)
+    cells = case.contingency(columns, (), binned=False).cells
+    (real, mine), (released, theirs), *strangers = (
+        (c.astype(np.int64), u) for c, u in zip(cells, units, strict=False) if c is not None and u is not None
+    )
+    # the same number in two tables, or in two synthetic tables, is another person's
+    persons = np.concatenate([2 * mine, *(2 * u + 1 for _, u in strangers)])
+    parts = np.repeat(np.arange(len(case.synthetic_parts)), case.synthetic_parts)
+    theirs = theirs * max(1, len(case.synthetic_parts)) + parts if len(parts) else theirs
+    content = np.concatenate([real, *(c for c, _ in strangers)])
+    people, n = row_sets(content, persons), len(real)
     several = people.sizes > 1
     usable = np.flatnonzero(several & (people.sizes <= _LARGEST))
-    if not len(usable) or not len(synthetic):
+    if not len(usable) or not len(theirs):
         return [], ""
-    theirs = row_sets(released.astype(np.int64), synthetic)
-    asked, note = _asked(case, people, theirs, usable, n)
-    to_synthetic, to_people = nearest_rows(asked, people, theirs), nearest_rows(asked, people)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        near = np.where(to_people.difference > 0, 1 - to_synthetic.difference / to_people.difference, 0.0)
-    scores = (
-        (WHOLE_HISTORY, _WHOLE, to_synthetic.complete),
-        (NEAR_HISTORY, _NEAR, np.maximum(near, 0.0).round(_DIGITS)),
-    )
+    synthetic = row_sets(released, theirs)
+    asked, note = _asked(case, people, synthetic, usable, n)
+    to_synthetic, to_people = nearest_rows(asked, people, synthetic), nearest_rows(asked, people)
+    scores = [(WHOLE_HISTORY, _WHOLE, to_synthetic.complete.astype(np.float64))]
+    own = to_people.difference > 0
+    if own.mean() >= OWN_NUMBERS:
+        near = np.full(len(asked), np.nan)
+        near[own] = np.maximum(1 - to_synthetic.difference[own] / to_people.difference[own], 0.0).round(_DIGITS)
+        scores.append((NEAR_HISTORY, _NEAR, near))
     long = [_LONG] if len(usable) < several.sum() else []
     out = []
     for variant, told, score in scores:
@@ -101,10 +109,13 @@ def _asked(case: Case, people: RowSets, theirs: RowSets, usable: Ints, n: int) -
     work = float((pairs_of(people, theirs) + pairs_of(people))[usable].sum())
     if work <= _WORK:
         return usable, ""
-    most = max(_FEWEST, int(len(usable) / 2 * _WORK / work))
+    is_member = np.zeros(len(people.sizes), dtype=np.bool_)
+    is_member[people.person[:n]] = True
+    share = max(_WORK / work, 2 * _FEWEST / len(usable))  # of those who can be asked, and so of all
+    sides = (np.ceil(share * count) for count in (is_member.sum(), (~is_member).sum()))
     rows = [
-        offset + drawn_people(case, which, most) for which, offset in zip(case.encoded.people, (0, n), strict=False)
+        offset + drawn_people(case, which, max(1, int(most)))
+        for which, offset, most in zip(case.encoded.people, (0, n), sides, strict=False)
     ]
     asked = np.intersect1d(people.person[np.concatenate(rows)], usable)
-    sides = [min(most, case.n_people(role)) for role in ("real", "holdout")[: len(rows)]]
-    return asked, _SAMPLED.format(*sides, *[0] * (len(sides) < 2))
+    return asked, _SAMPLED.format(*(int(side[asked].sum()) for side in (is_member, ~is_member)))

@@ -9,7 +9,7 @@ import polars as pl
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import GRID, hold_back, judge, rate_of, survival
+from divulge.attacks.checks import GRID, first_records, hold_back, judge, rate_of, survival
 from divulge.attacks.copying.nearly_equal import (
     NEARLY_EQUAL,
     NEARLY_EQUAL_NOTE,
@@ -194,7 +194,9 @@ def one_column(case: Case) -> list[Result]:
         runs = _runs_of(case, column, texts) if kind == "text" and texts is not None else None
         notes += [_MANY_WORDS] if kind == "text" and texts is not None and runs is None else []
         out.append(_result(case, ONE_COLUMN, column, scores, notes, judged))
-        spelt = spelled_levels(case, column, scores == 1) if judged and has_spellings(case, column) else {}
+        spelt = {}
+        if judged and has_spellings(case, column):
+            spelt = spelled_levels(case, column, scores == 1, person_of_codes(case, column))
         alike = not spelt or people_written_alike(case, column)
         for form, hit in spelt.items():
             spelled = np.where(np.isnan(scores), np.nan, hit)
@@ -260,7 +262,11 @@ def _result(case: Case, variant: str, column: str, scores: Floats, notes: Sequen
     individual = None
     if case.in_memory:
         codes = case.codes(column, binned=False)
-        individual = Individual(real=scores[codes[0]], holdout=scores[codes[2]] if case.has_holdout else None)
+        real, holdout = (scores[codes[i]] if i in case.encoded.people else None for i in (0, 2))
+        if column == case.unit and real is not None:
+            real = np.where(first_records(codes[0].astype(np.int64)), real, np.nan)
+            holdout = None if holdout is None else np.where(first_records(codes[2].astype(np.int64)), holdout, np.nan)
+        individual = None if real is None else Individual(real=real, holdout=holdout)
     plain = Result(
         attack="copies",
         variant=variant,

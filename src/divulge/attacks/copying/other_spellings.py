@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from divulge.attacks.copying.nearly_equal import OWN_NUMBERS
 from divulge.case.case import Case
 from divulge.core.schema import FEW_PEOPLE
 from divulge.tables.pooled_columns import PooledColumn
@@ -33,6 +34,8 @@ __all__ = [
 ]
 
 Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 _CHARACTERS = "texts of 4 to 64 characters compared without accents, capitals, punctuation and blanks"
@@ -62,8 +65,8 @@ FORM_WORDS = {
 """What each form is, in words that precede "the value of"."""
 _END_FORMS = ("first characters", "last characters")
 WRITTEN_OTHERWISE = (
-    "values of members and of strangers are written otherwise (their lengths, or their first or last characters), so "
-    "that a spelling alone tells them apart: no verdict is given"
+    "values of members and of strangers are written otherwise (their lengths, first or last characters, or places in "
+    "the order of all values), so that a spelling alone tells them apart: no verdict is given"
 )
 FORM_NOTES = (*FORMS.values(), WRITTEN_OTHERWISE)
 """Notes for the entry."""
@@ -110,8 +113,11 @@ class SyntheticSpellings:
         self._digests = set(texts.filter(_is_digest(texts)).str.strip_chars().str.to_lowercase().unique().to_list())
         self._lengths = tuple(n for n in DIGEST_LENGTHS if n in {len(d) for d in self._digests})
 
-    def hits(self, texts: pl.Series) -> dict[str, Bools]:
-        """Return for each form which of these texts a synthetic text equals."""
+    def hits(self, texts: pl.Series, holder: Ints) -> dict[str, Floats]:
+        """Return for each form which of these texts a synthetic text equals: 1 or 0, nan for texts without the form.
+
+        `holder` is the number of the person who has each text; -1 where several have it.
+        """
         plain = without_marks(texts)
         found = {
             "without marks": plain.is_in(self._plain.to_list()).to_numpy().astype(np.bool_),
@@ -119,11 +125,18 @@ class SyntheticSpellings:
         }
         found |= dict(zip(("another character", "a character more or less"), self._near(plain), strict=True))
         found["digest"] = self._digested(texts)
-        people = (end.drop_nulls() for end in ends_of(plain.unique()))
-        for form, own, known, released in zip(_END_FORMS, ends_of(plain), people, self._ends, strict=True):
-            there = known.filter(known.is_unique()).to_frame().join(released.to_frame(), on=known.name, how="semi")
-            found[form] = own.is_in(there.to_series().to_list()).fill_null(False).to_numpy().astype(np.bool_)
-        return found
+        out = {form: hit.astype(np.float64) for form, hit in found.items()}
+        for form, end, released in zip(_END_FORMS, ends_of(plain), self._ends, strict=True):
+            frame = pl.DataFrame({"end": end, "holder": holder}).with_columns(
+                least=pl.col("holder").min().over("end"), most=pl.col("holder").max().over("end")
+            )
+            own = frame.select(
+                pl.col("end").is_not_null() & (pl.col("least") >= 0) & (pl.col("least") == pl.col("most"))
+            )
+            hit = frame.select("end").with_row_index("row").join(released.alias("end").to_frame(), on="end", how="semi")
+            out[form] = np.where(own.to_series().to_numpy(), 0.0, np.nan)
+            out[form][hit["row"].to_numpy()] += 1.0
+        return out
 
     def _near(self, plain: pl.Series) -> tuple[Bools, Bools]:
         other, moved = np.zeros((2, len(plain)), dtype=np.bool_)
@@ -141,7 +154,7 @@ class SyntheticSpellings:
         return np.array([not self._digests.isdisjoint(digests(t, self._lengths)) for t in texts.to_list()], dtype=bool)
 
 
-def spelled_levels(case: Case, column: str, equal: Bools) -> dict[str, Bools]:
+def spelled_levels(case: Case, column: str, equal: Bools, person: Ints) -> dict[str, Floats]:
     """Return for each form which values of people stand in the synthetic table in that form alone.
 
     A value that is `equal`, or equal in a form before, is no hit: so each form finds what no other one does. All forms
@@ -151,22 +164,27 @@ def spelled_levels(case: Case, column: str, equal: Bools) -> dict[str, Bools]:
     ----------
     equal
         Which codes of the column, 0 (missing) included, are values that stand there as they are.
+    person
+        Number of the person who has each code; -1 where several have it.
 
     Returns
     -------
     hits
-        Shape (n_levels + 1,) each.
+        Shape (n_levels + 1,) each; 1 or 0, nan for values that have no such form. No form that less than a fifth of the
+        people has.
     """
     pooled = case.pooled(column)
     texts = _level_texts(pooled)
-    of_people = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0) > 0
-    place = np.flatnonzero(of_people)
+    times = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
+    place = np.flatnonzero(times > 0)
     spelled = SyntheticSpellings(_synthetic_texts(case, column, texts))
     hits, before = {}, equal.copy()
-    for form, hit in spelled.hits(texts.gather(place)).items():
-        hits[form] = np.zeros(len(equal), dtype=np.bool_)
-        hits[form][1 + place] = hit & ~before[1 + place]
-        before |= hits[form]
+    for form, hit in spelled.hits(texts.gather(place), person[1 + place]).items():
+        if times[place][~np.isnan(hit)].sum() < OWN_NUMBERS * times.sum():
+            continue
+        hits[form] = np.zeros(len(equal))
+        hits[form][1 + place] = np.where(before[1 + place], 0.0, hit)
+        before |= hits[form] == 1
     return hits
 
 
@@ -174,7 +192,8 @@ def written_alike(members: pl.Series, strangers: pl.Series) -> bool:
     """Return whether values of members and of strangers may be written alike, as those of a random split are.
 
     Identifiers that were numbered anew in each table, such as r1, r2, ... and h1, h2, ..., are near each other or not
-    by their tables and lengths alone. Lengths, first and last characters are compared by tests of chi squared.
+    by their tables and lengths alone. Lengths, first and last characters, and the tenths of the order of all values are
+    compared by tests of chi squared.
 
     Examples
     --------
@@ -187,8 +206,16 @@ def written_alike(members: pl.Series, strangers: pl.Series) -> bool:
         [side.str.len_chars().cast(pl.String) for side in sides],
         [side.str.slice(0, 1) for side in sides],
         [side.str.slice(-1) for side in sides],
+        _tenths(sides),
     )
     return all(_alike(values) >= _OTHERWISE / len(features) for values in features)
+
+
+def _tenths(sides: list[pl.Series]) -> list[pl.Series]:
+    """Return in which tenth of the values of both sides, in order, each value lies: numbered on, they lie apart."""
+    place = pl.concat(sides).rank("dense") if sum(map(len, sides)) else pl.Series([], dtype=pl.UInt32)
+    tenth = (place * 10 // (place.max() + 1)).cast(pl.String) if len(place) else place.cast(pl.String)
+    return [tenth[: len(sides[0])], tenth[len(sides[0]) :]]
 
 
 _OTHERWISE = 0.001  # p-value below which values are written otherwise

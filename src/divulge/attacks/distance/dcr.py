@@ -58,7 +58,7 @@ _DCR_WORDS = Words(
         "hole: K strangers lie nearer than every member; p = prod_{i < K} (n_C - i) / (n_T + n_C - i)\n"
         "      members among the nearest 1, 2 and 5% of all people: p = lower tail of the hypergeometric\n"
         "aligned: codes, signs, scales and columns aligned without labels; members among the nearest\n"
-        "      1, 2, 5, 10, 20, 50% of people in up to four views: p = upper tail, times all tests\n"
+        "      1, 2, 5, 10, 20, 50% of people in up to five views: p = upper tail, times all tests\n"
         "n_T, n_C, m: real, holdout and synthetic rows; s: members whom a copy would bring so near."
     ),
     reading=(
@@ -77,7 +77,8 @@ _DCR_WORDS = Words(
         "much more are not bounded.",
         "Tables that pass were shown to leak by membership attacks.",
         "Aligned: small shares of copies, and codes that are equally frequent and depend on no other column, do not "
-        "show. At most 3,000 members, as many strangers, 100,000 synthetic rows and 60 columns are compared.",
+        "show, nor does a column of numbers under the heading of one of texts or dates. At most 3,000 members, as many "
+        "strangers, 100,000 synthetic rows and 60 columns are compared.",
     ),
 )
 
@@ -146,8 +147,9 @@ def dcr(case: Case, *, columns: Sequence[str] | None = None) -> tuple[Result, ..
 
     "aligned": whether members are too many among the people nearest to the synthetic table, once its codes, signs,
     scales and columns are aligned with all people together, as where labels were renamed or columns changed places.
-    Distances are then those of up to four views: the same columns, either sign of a number, any columns, any columns
-    and sign. Up to 24 exact one-sided tests, corrected for their number. The verdict is "excess found" or none.
+    Distances are then those of up to five views: the same columns, either sign of a number, any columns, any
+    columns and sign, columns matched. Up to 30 exact one-sided tests, corrected for their number. The verdict is
+    "excess found" or none.
 
     Parameters
     ----------
