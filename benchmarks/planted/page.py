@@ -120,10 +120,8 @@ def doses(numbers: Numbers) -> str:
         for tool in tools:
             own, level = (numbers.cell(tool, world, base, rule) for rule in ("own", "5%"))
             said = [own.dose if numbers.has_words(tool) else "–", level.dose or "–"]
-            broken = own.failed and not (own.failed < sum(n for _, n in own.threshold.alarms.values()))
-            cells.append(
-                "failed" if broken else " / ".join(said) if own.threshold.alarms or level.threshold.alarms else ""
-            )
+            asked = own.threshold.alarms or level.threshold.alarms
+            cells.append("failed" if "failed" in (own.dose, level.dose) else " / ".join(said) if asked else "")
         rows.append([world.name if base == world.bases[0] else f"{world.name} ({base})", *cells])
     return table(["world", *tools], rows)
 

@@ -41,10 +41,12 @@ class Cell:
 
     @property
     def dose(self) -> str:
-        """The smallest dose that was found, as a cell of a table."""
+        """The smallest dose that was found, as a cell of a table; "failed" where no run has an answer."""
         asked, found = self.threshold.alarms, self.threshold.dose
         if not asked:
             return ""
+        if self.failed >= sum(n for _, n in asked.values()):
+            return "failed"
         if found is None:
             return f"> {percent(max(asked))}"
         return percent(found) if len(asked) > 1 else f"≤ {percent(found)}"

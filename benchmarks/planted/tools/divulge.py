@@ -52,6 +52,7 @@ PARTS = {
     "all but one": lambda attack, variant: variant == "all but one",
     "one column": lambda attack, variant: variant.startswith("one column"),
     "linked": lambda attack, variant: variant in ("linked", "row order"),
+    "histories": lambda attack, variant: variant in ("whole history", "history, nearly"),
     "hole": lambda attack, variant: variant == "hole",
     "other distances": lambda attack, variant: attack in DISTANCES and variant != "hole",
     "singling out": lambda attack, variant: attack == "singling_out",
