@@ -122,6 +122,18 @@ def test_cross_fitting_forgets_the_order_of_rows():
     assert one.score[order].tolist() == other.score.tolist()
 
 
+def test_more_features_than_people_change_nothing_but_the_work(monkeypatch):
+    """40 people with 130 features: the same scores where the features are put into 40 columns and where they are not."""
+    rng = np.random.default_rng(11)
+    is_member = np.arange(40) < 20
+    x = (rng.random((40, 130)) < 0.3) + 0.2 * is_member[:, None]
+    few = cross_fitted(x, is_member, penalty=3.0, rng=np.random.default_rng(0), draws=99)
+    monkeypatch.setattr("divulge.stats.cross_fitting._of_few_columns", lambda x: x)
+    all_of_them = cross_fitted(x, is_member, penalty=3.0, rng=np.random.default_rng(0), draws=99)
+    assert few.score.tolist() == all_of_them.score.tolist()
+    assert (few.p_value, few.spread) == (all_of_them.p_value, pytest.approx(all_of_them.spread))
+
+
 def test_few_members_find_what_a_rare_count_would_hide():
     """Of 20 among 200 two in the first hundredth are rare, and 4.2 standard errors: the threshold of all, if it counted."""
     rng, found = np.random.default_rng(5), []

@@ -96,7 +96,7 @@ def cross_fitted(
     n = len(features)
     draws = max(_FEWEST, min(draws, _ENTRIES // max(1, n)))
     order = _canonical(features, is_member, rng)
-    x, y = features[order], is_member[order]
+    x, y = _of_few_columns(features[order]), is_member[order]
     fold = _folds(y, folds, rng)
     labels = _relabelled(y, fold, draws, rng)
     ranks = np.empty(n)
@@ -113,6 +113,15 @@ def cross_fitted(
     back[order] = ranks
     reached = int(np.count_nonzero(totals[1:] >= totals[0] - 1e-9))
     return CrossFitted(back, (1 + reached) / (1 + draws), spread, 1 / (1 + draws))
+
+
+def _of_few_columns(x: Floats) -> Floats:
+    """Return the rows in no more columns than there are rows; ridge scores depend on products of rows alone."""
+    if x.shape[1] <= len(x):
+        return x
+    with one_thread():
+        u, lengths, _ = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)
+    return np.asarray(u * lengths)
 
 
 def _canonical(features: Floats, is_member: Bools, rng: np.random.Generator) -> Ints:
