@@ -157,20 +157,20 @@ def by_record(
     With `once` all records of a unit have the same outcome, and it counts once.
     """
 
-    def outcomes_of(role: str, values: Floats) -> tuple[Floats, Outcomes]:
+    def outcomes_of(role: str, values: Floats) -> Outcomes:
         units = case.units(role)
-        if not once or units is None:
-            return values, Outcomes(values, cluster=units)
-        first = first_records(units)
-        return np.where(first, values, np.nan), Outcomes(values[first])
+        if once and units is not None:
+            return Outcomes(values[first_records(units)])
+        return Outcomes(values, cluster=units)
 
-    scores, real = outcomes_of("real", members.astype(float))
+    scores = members.astype(float)
+    real = outcomes_of("real", scores)
     if strangers is None:
-        return replace(plain, real=rate_of(real), individual=Individual(real=scores), verdict="no holdout")
-    others, holdout = outcomes_of("holdout", strangers.astype(float))
-    plain = replace(
-        plain, real=rate_of(real), holdout=rate_of(holdout), individual=Individual(real=scores, holdout=others)
-    )
+        return replace(plain, real=rate_of(real), individual=Individual(real=scores, once=once), verdict="no holdout")
+    others = strangers.astype(float)
+    holdout = outcomes_of("holdout", others)
+    own = Individual(real=scores, holdout=others, once=once)
+    plain = replace(plain, real=rate_of(real), holdout=rate_of(holdout), individual=own)
     rng = case.rng(f"{plain.attack} {plain.variant}")
     comparison = compare(real, holdout, level=case.level, rng=rng, draws=case.draws)
     return judge(plain, comparison, case.level)

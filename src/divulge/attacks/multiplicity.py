@@ -9,9 +9,10 @@ from typing import Any, cast
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.checks import ACCEPTABLE, conclude, finite
+from divulge.attacks.checks import ACCEPTABLE, conclude, finite, first_records
 from divulge.case.case import Case
-from divulge.core.result import Result, label
+from divulge.core.coded_scores import Scores
+from divulge.core.result import Individual, Result, label
 from divulge.stats import Comparison, Family, holm, max_t, resample
 from divulge.stats.intervals import normal_quantile
 from divulge.stats.isolation import Isolation
@@ -62,7 +63,7 @@ def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[
     if all(isinstance(c, Paired) for c in comparisons):
         return _holm_family(results, case.level), comparisons
     people = [results[i].individual for i in order]
-    scores = [p.kept for p in people if p is not None]
+    scores = [_counted(case, p) for p in people if p is not None]
     members, strangers = [m for m, _ in scores], [s for _, s in scores if s is not None]
     if len(strangers) < len(people):
         return _holm_family(results, case.level), comparisons
@@ -76,6 +77,19 @@ def _family(case: Case, name: str, results: list[Result]) -> tuple[Family, list[
         comparisons = [drawn[i] for i in back]
     family = max_t(members, strangers, level=case.level, rng=case.rng(f"family {name}"), **clusters)
     return Family(family.critical, family.level_each, family.p_adjusted[back], family.p_value[back]), comparisons
+
+
+def _counted(case: Case, people: Individual) -> tuple[Scores, Scores | None]:
+    """Return the scores of members and strangers; where a unit counts once, nan for all its records but the first."""
+    if not people.once or case.unit is None:
+        return people.kept
+    real, holdout = (
+        None
+        if scores is None or (units := case.units(role)) is None
+        else np.where(first_records(units), scores, np.nan)
+        for role, scores in (("real", people.real), ("holdout", people.holdout))
+    )
+    return (people.kept[0] if real is None else real), holdout
 
 
 def _permuted_family(found: list[Isolation], level: float) -> Family:

@@ -51,7 +51,7 @@ Counts = Literal["people", "rows", "guesses"]
 class Individual:
     """Scores per record, in the row order of the input; never in assessment.json."""
 
-    __slots__ = ("_holdout", "_real", "holdout_times", "real_times")
+    __slots__ = ("_holdout", "_real", "holdout_times", "once", "real_times")
 
     def __init__(
         self,
@@ -60,8 +60,11 @@ class Individual:
         holdout: Scores | None = None,
         real_times: NDArray[np.int64] | None = None,
         holdout_times: NDArray[np.int64] | None = None,
+        once: bool = False,
     ) -> None:
         self._real, self._holdout = real, holdout
+        self.once = once
+        """Whether all records of a unit have one score, which counts once."""
         self.real_times, self.holdout_times = real_times, holdout_times
         """How many records each score stands for, where an engine merged equal records; None is one."""
 
@@ -83,7 +86,9 @@ class Individual:
     def coded(self) -> Individual:
         """Return the scores in little memory."""
         real, holdout = coded(self._real), None if self._holdout is None else coded(self._holdout)
-        return Individual(real=real, holdout=holdout, real_times=self.real_times, holdout_times=self.holdout_times)
+        return Individual(
+            real=real, holdout=holdout, real_times=self.real_times, holdout_times=self.holdout_times, once=self.once
+        )
 
 
 class Result(ResultRecord, frozen=True, kw_only=True):

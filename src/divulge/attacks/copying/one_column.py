@@ -9,7 +9,7 @@ import polars as pl
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import GRID, first_records, hold_back, judge, rate_of, survival
+from divulge.attacks.checks import GRID, hold_back, judge, rate_of, survival
 from divulge.attacks.copying.nearly_equal import (
     NEARLY_EQUAL,
     NEARLY_EQUAL_NOTE,
@@ -262,11 +262,8 @@ def _result(case: Case, variant: str, column: str, scores: Floats, notes: Sequen
     individual = None
     if case.in_memory:
         codes = case.codes(column, binned=False)
-        real, holdout = (scores[codes[i]] if i in case.encoded.people else None for i in (0, 2))
-        if column == case.unit and real is not None:
-            real = np.where(first_records(codes[0].astype(np.int64)), real, np.nan)
-            holdout = None if holdout is None else np.where(first_records(codes[2].astype(np.int64)), holdout, np.nan)
-        individual = None if real is None else Individual(real=real, holdout=holdout)
+        holdout = scores[codes[2]] if case.has_holdout else None
+        individual = Individual(real=scores[codes[0]], holdout=holdout, once=column == case.unit)
     plain = Result(
         attack="copies",
         variant=variant,
