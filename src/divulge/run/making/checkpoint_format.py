@@ -60,6 +60,7 @@ class _Individual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     holdout: _Kept | None = None
     real_times: NDArray[np.integer[Any]] | None = None
     holdout_times: NDArray[np.integer[Any]] | None = None
+    once: bool = False
 
 
 class _Array(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -178,7 +179,7 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, Individual):
         real, holdout = value.kept
         own = None if holdout is None else _kept(holdout)
-        return _Individual(_kept(real), own, _narrow(value.real_times), _narrow(value.holdout_times))
+        return _Individual(_kept(real), own, _narrow(value.real_times), _narrow(value.holdout_times), value.once)
     if isinstance(value, np.ndarray) and value.dtype.str in _DTYPES:
         return _Array(value.dtype.str, value.shape, np.ascontiguousarray(value).tobytes())
     raise TypeError(f"{type(value).__name__} is not kept")
@@ -190,7 +191,9 @@ def _decoded(kind: Any, value: Any) -> Any:
         of = msgspec.convert(value, _Individual, dec_hook=_decoded)
         holdout, times = None if of.holdout is None else _scores(of.holdout), (of.real_times, of.holdout_times)
         real_times, holdout_times = (None if t is None else t.astype(np.int64, copy=False) for t in times)
-        return Individual(real=_scores(of.real), holdout=holdout, real_times=real_times, holdout_times=holdout_times)
+        return Individual(
+            real=_scores(of.real), holdout=holdout, real_times=real_times, holdout_times=holdout_times, once=of.once
+        )
     if get_origin(kind) is not np.ndarray:
         raise ValueError("no array is expected here")
     array = msgspec.convert(value, _Array)
