@@ -57,7 +57,9 @@ def rows(text):
     table = text[text.index('aria-label="All comparisons"') :]
     body = re.search("<tbody>(.*?)</tbody>", table, re.DOTALL)[1]
     shown = re.findall("<tr>(.*?)</tr>", body, re.DOTALL)
-    return [[re.sub("<[^>]+>", "", c).strip() for c in re.findall("<t[dh].*?>(.*?)</t[dh]>", r, re.DOTALL)] for r in shown]
+    return [
+        [re.sub("<[^>]+>", "", c).strip() for c in re.findall("<t[dh].*?>(.*?)</t[dh]>", r, re.DOTALL)] for r in shown
+    ]
 
 
 def test_the_page_opens_without_a_complaint(tmp_path, page):
