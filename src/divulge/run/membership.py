@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from divulge.attacks.entry import Attack, Results
 from divulge.attacks.membership.blind import LEVEL, TOLD
 from divulge.attacks.membership.changes import Changes
 from divulge.attacks.membership.changes import changes as changes_between
+from divulge.attacks.membership.membership import NO_HOLDOUT
 from divulge.attacks.membership.membership import membership as attack
-from divulge.attacks.registry import answer, made_alone
+from divulge.attacks.membership.whole_person import WHOLE, whole_person
+from divulge.attacks.registry import answer, made_alone, worded
 from divulge.case.case import build_case
 from divulge.case.comparable.check import numbers
-from divulge.case.door import of_one_table, public_function
+from divulge.case.door import public_function
 from divulge.case.preconditions import check_all
+from divulge.core.errors import SettingError
 from divulge.core.memory import read_as_told
 from divulge.core.records import Precondition
+from divulge.core.relations import RelationalSchema
 from divulge.core.result import Result
 from divulge.core.schema import Schema
+from divulge.measures.linked.tables import linked_tables
 from divulge.run.forecasting.memory_check import check_membership
 from divulge.run.planning.options import Reading, listed
 from divulge.tables.counting import COUNTING
@@ -41,6 +49,8 @@ def _answer(entry: Attack, settings: dict[str, Any], *, beyond_memory: bool = Fa
     SizeError
         The scores do not fit into the memory that there is.
     """
+    if _are_several(shared):
+        return membership_of_people(settings, **shared)
     if not beyond_memory and shared.get("engine") not in COUNTING:  # an engine reads nothing, and the attack says so
         opened = {name: load(shared.pop(name, None), name) for name in ("real", "synthetic", "holdout")}
         _check(list(opened.values()), settings | shared)
@@ -48,7 +58,103 @@ def _answer(entry: Attack, settings: dict[str, Any], *, beyond_memory: bool = Fa
     return answer(entry, settings, **shared)
 
 
-membership = public_function(attack.entry, _answer, of_one_table, answer)
+def _of_tables(
+    real: Any,
+    synthetic: Any,
+    holdout: Any = None,
+    *,
+    schema: Schema | RelationalSchema | None = None,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    seed: int = 0,
+    level: float = 0.95,
+) -> None:
+    """State what the attack takes: this signature and these descriptions are read, no more.
+
+    Parameters
+    ----------
+    real
+        The training data of the synthesizer: a frame, or the path of a file; several linked tables as a dictionary of
+        them by name.
+    synthetic
+        The synthetic table, also a list of several tables of one training set, attacked together; or a dictionary.
+    holdout
+        People of the same population that the synthesizer never saw. None leaves out what needs them.
+    schema
+        Kinds of columns that are not to be inferred; of several tables also the relations.
+    unit
+        Column of the person or household, where it has several rows; of several tables the name of the one that has a
+        row for each person. None takes the one above all others.
+    ignore
+        Columns that are left out.
+    missing
+        Texts that stand for missing.
+    seed
+        Of everything that is drawn at random.
+    level
+        Of the intervals.
+    """
+
+
+membership = public_function(attack.entry, _answer, _of_tables, answer)
+
+
+def _are_several(given: Mapping[str, Any]) -> bool:
+    """Return whether the tables of a call are several linked ones."""
+    tables = [given.get(name) for name in ("real", "synthetic", "holdout")]
+    return any(isinstance(t, Mapping) for t in tables) or isinstance(given.get("schema"), RelationalSchema)
+
+
+def membership_of_people(
+    settings: Mapping[str, Any],
+    real: Any,
+    synthetic: Any,
+    holdout: Any = None,
+    *,
+    unit: str | None = None,
+    ignore: Sequence[str] = (),
+    engine: str = "auto",
+    **shared: Any,
+) -> tuple[Result, ...]:
+    """Return the membership of whole people of several linked tables.
+
+    Parameters
+    ----------
+    settings
+        Those of the attack on one table; none of them may be given.
+    real, synthetic, holdout
+        Dictionaries of tables by name.
+    unit
+        Name of the table that has a row for each person.
+    ignore, engine
+        May not be given: columns are ignored by the schema, and rows are needed in memory.
+    shared
+        Schema, missing, seed and level.
+
+    Raises
+    ------
+    SettingError
+        A setting of one table is given; some side is one table; the people have no rows.
+    """
+    if engine in COUNTING:
+        raise SettingError(
+            f"engine: {engine} counts rows where they are, and relations need every row. hint: engine='memory' reads "
+            "them."
+        )
+    given = [name for name, value in {**settings, "ignore": ignore}.items() if value not in (None, False, (), [])]
+    if given:
+        more = "give columns the role 'ignore' in the schema" if given[0] == "ignore" else "leave it out"
+        raise SettingError(
+            f"{given[0]}: this is a setting of one table; whole people have one score, fixed before. hint: {more}."
+        )
+    began = time.perf_counter()
+    if holdout is None:
+        none = Result(attack="membership", variant=WHOLE, verdict="no holdout", notes=(NO_HOLDOUT,))
+        return (worded(none, attack.entry),)
+    found = whole_person(linked_tables(real, synthetic, holdout, **shared), unit)
+    seconds = (time.perf_counter() - began) / len(found)
+    return tuple(replace(worded(r, attack.entry), seconds=seconds) for r in found)
 
 
 @read_as_told

@@ -34,12 +34,12 @@ from divulge.kernels.edits import LONGEST
 from divulge.stats.roc import auc, auc_gain
 from divulge.stats.score_tests import score_tests
 
-__all__ = ["membership"]
+__all__ = ["NO_HOLDOUT", "membership"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_NO_HOLDOUT = "no holdout: members cannot be compared with anybody; give people that the synthesizer never saw"
+NO_HOLDOUT = "no holdout: members cannot be compared with anybody; give people that the synthesizer never saw"
 _BEST = "the best single score is chosen on these people, which makes the gain over it smaller, not larger"
 
 _BEST_AUC = "AUC of the best single score"
@@ -122,7 +122,7 @@ _WORDS = Words(
         BEST_TABLE: Withheld(),
         **{f"{GAIN_OF_ALL}{limit}": Withheld() for limit in ("", ", lower limit", ", upper limit")},
     },
-    notes=(*NOTES, *EDIT_NOTES, *BLIND_NOTES, UNIT_NOTE.format("'…'"), _NO_HOLDOUT, _BEST, BY_NUMBER),
+    notes=(*NOTES, *EDIT_NOTES, *BLIND_NOTES, UNIT_NOTE.format("'…'"), NO_HOLDOUT, _BEST, BY_NUMBER),
 )
 def membership(
     case: Case,
@@ -176,7 +176,7 @@ def membership(
     compared, left_out = distance_columns(case, columns)
     keys = () if columns is None else compared
     if not case.has_holdout:
-        none = Result(attack="membership", variant=wanted[0], keys=keys, verdict="no holdout", notes=(_NO_HOLDOUT,))
+        none = Result(attack="membership", variant=wanted[0], keys=keys, verdict="no holdout", notes=(NO_HOLDOUT,))
         return (none,)
     long = [] if EDITS not in wanted or edit_columns(case, compared) else edit_notes(case, compared)
     wanted = tuple(name for name in wanted if not long or name != EDITS)

@@ -20,6 +20,8 @@ __all__ = ["NEAR", "Densities", "Near", "densities_of", "nearest_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+OfRows = tuple[NDArray[np.uint16], NDArray[np.int32], NDArray[np.uint16]]
+"""Distances of the nearest other persons of each row, who they are, and the distance of the nearest synthetic one."""
 
 NEAR = 32
 """Others whose distances are kept."""
@@ -118,7 +120,7 @@ def _of_rows(rows: RowSets) -> Near:
     return _near_rows([found for _, _, found in _compared(rows)], rows)
 
 
-def _near_rows(found: Sequence[tuple[NDArray[np.uint16], NDArray[np.int32], NDArray[np.uint16]]], rows: RowSets) -> Near:
+def _near_rows(found: Sequence[OfRows], rows: RowSets) -> Near:
     near, who, synthetic = (np.concatenate(parts) for parts in zip(*found, strict=True))
     k = min(NEAR, len(rows.pot) - 1)
     return Near(
@@ -127,9 +129,7 @@ def _near_rows(found: Sequence[tuple[NDArray[np.uint16], NDArray[np.int32], NDAr
     )  # fmt: skip
 
 
-def _compared(
-    rows: RowSets,
-) -> Iterator[tuple[Floats, Floats, tuple[NDArray[np.uint16], NDArray[np.int32], NDArray[np.uint16]]]]:
+def _compared(rows: RowSets) -> Iterator[tuple[Floats, Floats, OfRows]]:
     """Yield Chamfer distances of blocks of persons to people and to synthetic ones, and what is near to their rows."""
     for first, last in _blocks(len(rows.pot)):
         own = set_distances(rows.pot, first, last, near=NEAR)
@@ -188,7 +188,7 @@ def _bags(rows: RowSets) -> Iterator[tuple[int, int, Floats, Floats]]:
 
 
 def _tokens(rows: RowSets) -> list[Ints]:
-    """Return tokens of all rows, those of the pot first: each column's cells, and those of up to 20 pairs of columns."""
+    """Return tokens of all rows, those of the pot first: cells of each column, and of up to 20 pairs of columns."""
     unit, cells = unit_of(len(rows.columns)), []
     for c in range(len(rows.columns)):
         both = np.concatenate([rows.pot.codes[:, c], rows.synthetic.codes[:, c]]).astype(np.int64)
@@ -202,9 +202,7 @@ def _tokens(rows: RowSets) -> list[Ints]:
     return cells + [cells[a] * (int(cells[b].max(initial=0)) + 1) + cells[b] for a, b in pairs]
 
 
-def _weighted(
-    token: Ints, who: Ints, share: Floats, n: int, n_tokens: int
-) -> tuple[Ints, Ints, Floats, int]:
+def _weighted(token: Ints, who: Ints, share: Floats, n: int, n_tokens: int) -> tuple[Ints, Ints, Floats, int]:
     """Return the entries of one kind of tokens in the bags: columns, persons, values, and the number of columns."""
     kinds, number = np.unique(token, return_inverse=True)
     cell, inverse = np.unique(who * len(kinds) + number.ravel(), return_inverse=True)

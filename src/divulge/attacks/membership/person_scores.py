@@ -30,7 +30,7 @@ HALVINGS = 8
 _FIFTH, _THIRD = 5, 3
 _CLASSES, _CLASSES_OF_ROWS = 20, 40
 _PART = 1 / 3
-_START, _LEAST, _MOST = 0.85, 0.02, 0.5
+_START, _LEAST, _MOST, _AGAINST = 0.95, 0.02, 0.5, 1.5
 _AT = 0.25
 _SMALL = 1e-7
 
@@ -136,16 +136,19 @@ def _among_peers(value: Floats, key: Floats, classes: int) -> Floats:
 def _density(sums: Densities, halves: Bools, n_synthetic: int) -> Component:
     """Return the log density of synthetic people less that of other people, among peers."""
     n = len(sums.people)
-    log = lambda x: np.log(x + 1e-9)  # noqa: E731
-    value = log(sums.synthetic / max(1, n_synthetic)) - log(sums.people / max(1, n - 1))
+    value = _log(sums.synthetic / max(1, n_synthetic)) - _log(sums.people / max(1, n - 1))
     twins, n_first = [], halves.sum(axis=0)
     for j, half in enumerate(halves.T):
         first, second = sums.halves[:, j], sums.people - sums.halves[:, j]
         mine, other = np.where(half, first, second), np.where(half, second, first)
         n_mine = np.where(half, n_first[j], n - n_first[j])
-        ratio = log(other / np.maximum(1, n - n_mine)) - log(mine / np.maximum(1, n_mine - 1))
+        ratio = _log(other / np.maximum(1, n - n_mine)) - _log(mine / np.maximum(1, n_mine - 1))
         twins.append(_among_peers(ratio, -mine, _CLASSES))
     return Component(_among_peers(value, -sums.people, _CLASSES), np.stack(twins, axis=1))
+
+
+def _log(density: Floats) -> Floats:
+    return np.asarray(np.log(density + 1e-9))
 
 
 def _by_person(rows: Component, owner: Ints, persons: Persons) -> list[Component]:
@@ -208,9 +211,17 @@ def _together(components: Sequence[Component]) -> Floats:
 
 
 def weight_of(components: Sequence[Component]) -> float:
-    """Return how much a group counts: by how much its upper side is fatter than the twins', and the lower is not."""
+    """Return how much a group counts: by how much fatter the upper side of its clearest component is than the twins'.
+
+    Where the lower side is fatter too, the tables are off, and that counts against it.
+    """
     strength = [
-        float(surprise(c.value, c.twins, 0.5).mean()) - max(0.0, float(surprise(-c.value, -c.twins, 0.5).mean()) - 1)
+        _mean_surprise(c.value, c.twins) - _AGAINST * max(0.0, _mean_surprise(-c.value, -c.twins) - 1)
         for c in components
     ]
     return float(np.clip(max(strength) - _START, _LEAST, _MOST))
+
+
+def _mean_surprise(value: Floats, twins: Floats) -> float:
+    """Return the mean surprise once both have the same median; about 1 where nothing leaks."""
+    return float(surprise(value, twins, 0.5).mean())

@@ -27,6 +27,7 @@ __all__ = [
     "LEAST_AUC",
     "NOTES",
     "RATES",
+    "WEIGHT",
     "Judgement",
     "Scored",
     "judgement",
@@ -82,7 +83,8 @@ NOTES = (
 _LIMITS = ("", ", lower limit", ", upper limit")
 GAIN = "gain over the best single score"
 LEAST_AUC, LEAST_ADVANTAGE = (f"smallest {name} found with 80% power" for name in ("AUC", "membership advantage"))
-_AT_FRONT = "members among the nearest {:g}% of people"
+_AT_FRONT, _HIGHEST = "members among the nearest {:g}% of people", "members among the highest {:g}% of people"
+WEIGHT = "weight in the score of the whole person"
 _MEASURED = ("AUC", "TPR at FPR #%", "TPR at FPR #.#%", "membership advantage", GAIN)
 CONTEXT = (
     *(f"{name}{limit}" for name in _MEASURED for limit in _LIMITS),
@@ -91,6 +93,8 @@ CONTEXT = (
     *(name.replace("80", "#") for name in (LEAST_AUC, LEAST_ADVANTAGE)),
     SHOWN,
     _AT_FRONT.replace("{:g}", "#"),
+    _HIGHEST.replace("{:g}", "#"),
+    WEIGHT,
 )
 """Further numbers, by name; "#" stands for digits."""
 
@@ -109,6 +113,10 @@ class Scored:
     visible: float = 1.0
     """The part of a full copy of the real table that would show."""
     individual: Individual | None = None
+    front: tuple[float, ...] = ()
+    """Shares of all people, those with the highest scores, among whom the members are told."""
+    weight: float | None = None
+    """How much it counts in a score of several."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -275,7 +283,9 @@ def _context(scored: Scored, test: Judgement, claims: Sequence[Claims]) -> dict[
     return (
         out
         | test.least_seen()
-        | (_at_front(members, strangers) if scored.variant == NAME else {})
+        | (_at_front(members, strangers, _AT_FRONT, FRONT) if scored.variant == NAME else {})
+        | _at_front(members, strangers, _HIGHEST, scored.front)
+        | ({} if scored.weight is None else {WEIGHT: scored.weight})
         | {
             SHOWN: scored.visible,
             "AUC without the synthetic table": scored.blind.auc,
@@ -284,14 +294,14 @@ def _context(scored: Scored, test: Judgement, claims: Sequence[Claims]) -> dict[
     )
 
 
-def _at_front(members: Floats, strangers: Floats) -> dict[str, float | None]:
+def _at_front(members: Floats, strangers: Floats, name: str, shares: Sequence[float]) -> dict[str, float | None]:
     """Return the share of members among the people with the highest scores; who ties with the last of them counts."""
     people = np.sort(np.concatenate([members, strangers]))[::-1]
     out: dict[str, float | None] = {}
-    for share in FRONT:
+    for share in shares:
         n = math.floor(share * len(people) + 1e-9)
         above, mine = (int((side >= people[n - 1]).sum()) if n else 0 for side in (people, members))
-        out[_AT_FRONT.format(100 * share)] = mine / above if n else None
+        out[name.format(100 * share)] = mine / above if n else None
     return out
 
 

@@ -1,0 +1,88 @@
+"""Membership of a whole person, of whom several linked tables have rows: one score, and those of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.attacks.membership.person_blind import blind_check_of_people, visible_of
+from divulge.attacks.membership.person_scores import GROUPS, person_scores_of
+from divulge.attacks.membership.person_tables import People, people_of
+from divulge.attacks.membership.results import RATES, Scored, judgements, shown
+from divulge.case.relational.linked import Linked
+from divulge.core.result import Individual, Result
+from divulge.stats.score_tests import score_tests
+
+__all__ = ["SHARES", "WHOLE", "whole_person"]
+
+Floats = NDArray[np.float64]
+
+WHOLE = "whole person"
+SHARES = (0.1, 0.05, 0.02, 0.01)
+"""Shares of all people, those with the highest scores, among whom members are counted."""
+_ORDER = "the order of the rows of a person is not looked at"
+
+
+def whole_person(linked: Linked, unit: str | None = None) -> tuple[Result, ...]:
+    """Return how well members are told from strangers by all that linked tables have of a person.
+
+    The first result is about the whole person, the others about the parts of the score: the row of the person
+    ("parent"), the rows below taken one by one, as sets together with the parent, and as sets alone. P-values are
+    corrected over all of them.
+
+    Parameters
+    ----------
+    linked
+        Tables with real, synthetic and holdout rows.
+    unit
+        Name of the table that has one row for each person; None takes the one above all others.
+
+    Raises
+    ------
+    SettingError
+        It is not clear which table has the people, or no other table has rows of theirs.
+    """
+    people = people_of(linked, unit)
+    case = linked.case(people.table)
+    blind = blind_check_of_people(people, case.rng(f"membership blind {_data_hash(people)}"))
+    found = person_scores_of(people, case.rng("membership halves"))
+    by_name: dict[str, tuple[Floats, float | None]] = {WHOLE: (found.whole, None)}
+    by_name |= {GROUPS[group]: (score, found.weights[group]) for group, score in found.groups.items()}
+    settings = {
+        "people": people.table,
+        "tables": sorted(rows.table for rows in people.below),
+        "reference": "real and holdout without the person",
+    }
+    visible = visible_of(people, RATES[0])
+    scored = []
+    for name, (score, weight) in by_name.items():
+        everybody = np.full(people.n_members + people.n_strangers, np.nan)
+        everybody[people.asked] = score
+        members, strangers = everybody[: people.n_members], everybody[people.n_members :]
+        own = Individual(real=members, holdout=strangers)
+        scored.append(
+            Scored(name, members, strangers, settings, (), blind, case.level, visible, own, SHARES, weight)
+        )  # fmt: skip
+    shares = [SHARES] * len(scored)
+    tests = score_tests(
+        np.column_stack([s.members for s in scored]), np.column_stack([s.strangers for s in scored]), shares=shares,
+        level=case.level, rng=case.rng("membership labels"),
+    )  # fmt: skip
+    told = [*_of_tables(linked, people), *people.notes, _ORDER]
+    return tuple(
+        shown(s, test, told if not i else ()) for i, (s, test) in enumerate(
+            zip(scored, judgements(scored, tests, shares), strict=True)
+        )
+    )  # fmt: skip
+
+
+def _data_hash(people: People) -> int:
+    """Return a number that the people make, whatever their order."""
+    return int(np.bitwise_xor.reduce(people.whole, initial=np.uint64(0)))
+
+
+def _of_tables(linked: Linked, people: People) -> Sequence[str]:
+    names = (people.table, *(rows.table for rows in people.below))
+    return [f"{name}: {note}" for name in names for note in linked.case(name).notes]
