@@ -32,7 +32,7 @@ _CLASSES, _CLASSES_OF_ROWS = 20, 40
 _PART = 1 / 3
 _START, _LEAST, _MOST, _AGAINST = 0.95, 0.02, 0.5, 1.5
 _AT = 0.25
-_SMALL = 1e-7
+_SMALL, _FLOOR = 1e-7, 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +96,7 @@ def hit(near: Near, halves: Bools, classes: int = _CLASSES) -> Component:
     if not others.shape[1]:
         return Component(np.zeros(len(synthetic)), np.zeros((len(synthetic), halves.shape[1])))
     nearest = np.concatenate([others[:, 0], synthetic])
-    floor = float(nearest[nearest > _SMALL].min(initial=2e-3)) / 2
+    floor = float(np.min(nearest[nearest > _SMALL])) / 2 if (nearest > _SMALL).any() else _FLOOR
     fifth = others[:, min(_FIFTH, others.shape[1]) - 1]
     twins = []
     for half in halves.T:

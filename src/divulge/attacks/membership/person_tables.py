@@ -62,7 +62,7 @@ class RowSets:
     @property
     def scale(self) -> int:
         """The distance of two rows that differ in every column."""
-        return unit_of(len(self.columns)) * len(self.columns)
+        return max(1, unit_of(len(self.columns)) * len(self.columns))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
