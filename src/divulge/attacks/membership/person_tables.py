@@ -28,8 +28,8 @@ Codes = NDArray[np.uint16]
 
 MOST_ROWS, FEWEST_ROWS = 40, 5
 """Different rows that are kept of a person: at most, and where there are too many rows in all."""
-_PAIRS_OF_PEOPLE = 2e7
-_WORK = 4e10  # pairs of rows times columns
+_PAIRS_OF_PEOPLE = 6e7
+_WORK = 6e10  # pairs of rows times columns
 STEEP = 5
 """A fifth of the ranks is as far apart as two categories."""
 _ABSENT = 65_535  # a category that nobody of real and holdout has
