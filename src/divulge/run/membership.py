@@ -12,9 +12,8 @@ from divulge.attacks.entry import Attack, Results
 from divulge.attacks.membership.blind import LEVEL, TOLD
 from divulge.attacks.membership.changes import Changes
 from divulge.attacks.membership.changes import changes as changes_between
-from divulge.attacks.membership.membership import NO_HOLDOUT
 from divulge.attacks.membership.membership import membership as attack
-from divulge.attacks.membership.whole_person import WHOLE, whole_person
+from divulge.attacks.membership.whole_people.whole_person import no_holdout, whole_person
 from divulge.attacks.registry import answer, made_alone, worded
 from divulge.case.case import build_case
 from divulge.case.comparable.check import numbers
@@ -150,8 +149,7 @@ def membership_of_people(
         )
     began = time.perf_counter()
     if holdout is None:
-        none = Result(attack="membership", variant=WHOLE, verdict="no holdout", notes=(NO_HOLDOUT,))
-        return (worded(none, attack.entry),)
+        return (worded(no_holdout(), attack.entry),)
     found = whole_person(linked_tables(real, synthetic, holdout, **shared), unit)
     seconds = (time.perf_counter() - began) / len(found)
     return tuple(replace(worded(r, attack.entry), seconds=seconds) for r in found)

@@ -24,6 +24,7 @@ from divulge.attacks.membership.several_tables import (
     TABLES,
     by_number_of_tables,
 )
+from divulge.attacks.membership.whole_people.tables import NOTES as PEOPLE_NOTES
 from divulge.attacks.other_people import UNIT_NOTE, by_unit, pooled_units
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -56,7 +57,7 @@ _WORDS = Words(
         "numbers and dates are put into bins. The classifier takes numbers by rank and categories by frequency. The "
         "edit distance takes values as texts: whole numbers without a point, others with the fewest digits that read "
         f"back, missing ones empty; columns with values of more than {LONGEST} letters are left out, and where people "
-        "are many a random sample is asked."
+        "are many a random sample is asked. Several linked tables, as dictionaries: whole people, see the formula."
     ),
     formula=(
         "W = real and holdout without the person (or the person's unit), S = synthetic table\n"
@@ -75,6 +76,9 @@ _WORDS = Words(
         "monte carlo: number of rows of S within the median of d_1(x, S)\n"
         "domias: log density of S at x - log density of W at x\n"
         "gen-lra: gain in log density of W at the 200 nearest rows of S if x is added\n"
+        "whole person, of several linked tables: hit of the row of the person, of the rows below, and of sets of\n"
+        "    rows (mean distance to the nearest row, both ways; bags of cells), as -log of the share of null twins\n"
+        "    above it, added up; a twin has one half of W in place of S, the other half in place of W\n"
         "AUC = P(member scores higher than stranger)\n"
         "TPR = share of members claimed where the share FPR of strangers is\n"
         "risk = (TPR - FPR) / (1 - FPR) at FPR = 10%\n"
@@ -122,7 +126,7 @@ _WORDS = Words(
         BEST_TABLE: Withheld(),
         **{f"{GAIN_OF_ALL}{limit}": Withheld() for limit in ("", ", lower limit", ", upper limit")},
     },
-    notes=(*NOTES, *EDIT_NOTES, *BLIND_NOTES, UNIT_NOTE.format("'…'"), NO_HOLDOUT, _BEST, BY_NUMBER),
+    notes=(*NOTES, *EDIT_NOTES, *BLIND_NOTES, *PEOPLE_NOTES, UNIT_NOTE.format("'…'"), NO_HOLDOUT, _BEST, BY_NUMBER),
 )
 def membership(
     case: Case,
@@ -160,6 +164,10 @@ def membership(
     -----
     With units (`unit`), a unit is scored as its highest record, no record of it is a reference for another one, and
     labels are permuted by unit. Without a holdout nothing is compared.
+
+    Of several linked tables (dictionaries) there is one score of each whole person, and one of each of its parts: the
+    row of the person, the rows below one by one, as sets, and both together. `individual` is in the order of the table
+    of people.
 
     Examples
     --------

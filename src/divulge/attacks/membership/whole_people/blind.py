@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.membership.blind import LEVEL, TOLD, Blind
-from divulge.attacks.membership.person_tables import STEEP, People, RowSets
+from divulge.attacks.membership.whole_people.tables import STEEP, LinkedPeople, PersonRows
 from divulge.case.comparable.overlap import IN_BOTH, shared_rows
 from divulge.kernels.set_distances import Persons, unit_of
 from divulge.stats.cross_fitting import FOLDS, cross_fitted
@@ -26,7 +26,7 @@ _OVERLAP = 0.001
 IN_BOTH_SIDES = "{:,} of {:,} people of the holdout equal a real person with all rows: {}"
 
 
-def blind_check_of_people(people: People, rng: np.random.Generator) -> Blind:
+def blind_check_of_people(people: LinkedPeople, rng: np.random.Generator) -> Blind:
     """Return whether members and strangers can be told apart, or are partly the same, whatever the synthetic tables."""
     members, strangers = people.whole[: people.n_members], people.whole[people.n_members :]
     shared, p = shared_rows(members.view(np.int64), strangers.view(np.int64), rng)
@@ -43,7 +43,7 @@ def blind_check_of_people(people: People, rng: np.random.Generator) -> Blind:
     return Blind(area, found.p_value, TOLD.format(area, found.p_value) if found.p_value <= LEVEL else "")
 
 
-def _features(rows: RowSets) -> Iterator[Floats]:
+def _features(rows: PersonRows) -> Iterator[Floats]:
     """Yield the number of rows, the mean of numbers, and the shares of frequent categories of each person."""
     persons = rows.pot
     yield np.log(rows.size[0])
@@ -64,7 +64,7 @@ def _mean(persons: Persons, values: NDArray[Any]) -> Floats:
     return np.bincount(persons.owner, weights=weights, minlength=len(persons)).astype(np.float64, copy=False)
 
 
-def visible_of(people: People, rate: float) -> float:
+def visible_of(people: LinkedPeople, rate: float) -> float:
     """Return the risk of a full copy for somebody who claims whoever stands in the tables whole, word for word."""
     members, strangers = people.whole[: people.n_members], people.whole[people.n_members :]
     matched = float(np.isin(strangers, members).mean()) if len(strangers) else 0.0

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.person_tables import STEEP, People, RowSets
+from divulge.attacks.membership.whole_people.tables import STEEP, LinkedPeople, PersonRows
 from divulge.kernels.set_distances import FARTHEST, set_distances, unit_of
 
 __all__ = ["NEAR", "Densities", "Near", "densities_of", "nearest_of"]
@@ -59,14 +59,14 @@ class Densities:
     """Shape (n,): over synthetic people."""
 
 
-def nearest_of(people: People) -> dict[str, list[Near]]:
+def nearest_of(people: LinkedPeople) -> dict[str, list[Near]]:
     """Return the distances of each comparison, by the group that it belongs to."""
     found: dict[str, list[Near]] = {"parent": [], "rows": [], "whole": [], "sets": []}
     if people.parent is not None:
         found["parent"] = [_of_rows(people.parent)]
     for rows in people.below:
         of_row, whole, sets = _of_sets(people, rows)
-        bags = _Kept(len(people))
+        bags = _NearestKept(len(people))
         for first, last, own, theirs in _bags(rows):
             bags.take(first, last, own, theirs)
         found["rows"].append(of_row)
@@ -79,7 +79,7 @@ def nearest_of(people: People) -> dict[str, list[Near]]:
 # ---------------------------------------------------------------- what is kept
 
 
-class _Kept:
+class _NearestKept:
     """Keeps the nearest of each person, block by block."""
 
     def __init__(self, n: int) -> None:
@@ -115,12 +115,12 @@ def _scaled(distances: NDArray[np.uint16], scale: int) -> Floats:
 # ---------------------------------------------------------------- rows and sets of rows
 
 
-def _of_rows(rows: RowSets) -> Near:
+def _of_rows(rows: PersonRows) -> Near:
     """Return how near each row is to those of other people, and of synthetic ones."""
     return _near_rows([found for _, _, found in _compared(rows)], rows)
 
 
-def _near_rows(found: Sequence[OfRows], rows: RowSets) -> Near:
+def _near_rows(found: Sequence[OfRows], rows: PersonRows) -> Near:
     near, who, synthetic = (np.concatenate(parts) for parts in zip(*found, strict=True))
     k = min(NEAR, len(rows.pot) - 1)
     return Near(
@@ -129,7 +129,7 @@ def _near_rows(found: Sequence[OfRows], rows: RowSets) -> Near:
     )  # fmt: skip
 
 
-def _compared(rows: RowSets) -> Iterator[tuple[Floats, Floats, OfRows]]:
+def _compared(rows: PersonRows) -> Iterator[tuple[Floats, Floats, OfRows]]:
     """Yield Chamfer distances of blocks of persons to people and to synthetic ones, and what is near to their rows."""
     for first, last in _blocks(len(rows.pot)):
         own = set_distances(rows.pot, first, last, near=NEAR)
@@ -138,10 +138,10 @@ def _compared(rows: RowSets) -> Iterator[tuple[Floats, Floats, OfRows]]:
         yield sets[0], sets[1], (own.near, own.who, theirs.near)
 
 
-def _of_sets(people: People, rows: RowSets) -> tuple[Near, Near | None, Near]:
+def _of_sets(people: LinkedPeople, rows: PersonRows) -> tuple[Near, Near | None, Near]:
     """Return how near the rows, whole persons and sets of rows are."""
     n, found = len(people), []
-    whole, sets = _Kept(n), _Kept(n)
+    whole, sets = _NearestKept(n), _NearestKept(n)
     logs = [np.log(size) for size in rows.size]
     parents = None if people.parent is None else _compared(people.parent)
     for (first, last), (own, theirs, of_rows) in zip(_blocks(n), _compared(rows), strict=True):
@@ -158,7 +158,7 @@ def _of_sets(people: People, rows: RowSets) -> tuple[Near, Near | None, Near]:
 # ---------------------------------------------------------------- bags
 
 
-def _bags(rows: RowSets) -> Iterator[tuple[int, int, Floats, Floats]]:
+def _bags(rows: PersonRows) -> Iterator[tuple[int, int, Floats, Floats]]:
     """Yield 1 less the cosine of weighted bags of binned cells and pairs of cells, for blocks of persons."""
     from scipy.sparse import csr_array
 
@@ -187,7 +187,7 @@ def _bags(rows: RowSets) -> Iterator[tuple[int, int, Floats, Floats]]:
         yield first, last, np.ascontiguousarray(away[:, :n]), away[:, n:]
 
 
-def _tokens(rows: RowSets) -> list[Ints]:
+def _tokens(rows: PersonRows) -> list[Ints]:
     """Return tokens of all rows, those of the pot first: cells of each column, and of up to 20 pairs of columns."""
     unit, cells = unit_of(len(rows.columns)), []
     for c in range(len(rows.columns)):
@@ -221,7 +221,7 @@ def _weighted(token: Ints, who: Ints, share: Floats, n: int, n_tokens: int) -> t
 # ---------------------------------------------------------------- densities of parents
 
 
-def densities_of(parent: RowSets, near: Near, halves: NDArray[np.bool_]) -> Densities:
+def densities_of(parent: PersonRows, near: Near, halves: NDArray[np.bool_]) -> Densities:
     """Return sums of exp(-d / h), h half the median distance to the nearest other person.
 
     Parameters

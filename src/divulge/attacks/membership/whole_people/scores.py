@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.person_nearest import Densities, Near, densities_of, nearest_of
-from divulge.attacks.membership.person_tables import People
+from divulge.attacks.membership.whole_people.nearest import Densities, Near, densities_of, nearest_of
+from divulge.attacks.membership.whole_people.tables import LinkedPeople
 from divulge.kernels.set_distances import Persons
 
 __all__ = ["GROUPS", "Component", "halves_of", "person_scores_of", "surprise", "weight_of"]
@@ -54,7 +54,7 @@ class PersonScores:
     weights: dict[str, float]
 
 
-def person_scores_of(people: People, rng: np.random.Generator) -> PersonScores:
+def person_scores_of(people: LinkedPeople, rng: np.random.Generator) -> PersonScores:
     """Return the score of each person of the pot, and that of each group."""
     halves = halves_of(len(people), rng)
     found = {g: components_of(g, people, near, halves) for g, near in nearest_of(people).items()}
@@ -74,7 +74,7 @@ def halves_of(n: int, rng: np.random.Generator, n_halvings: int = HALVINGS) -> B
     return out
 
 
-def components_of(group: str, people: People, near: Sequence[Near], halves: Bools) -> list[Component]:
+def components_of(group: str, people: LinkedPeople, near: Sequence[Near], halves: Bools) -> list[Component]:
     """Return the components of a group, each with its null twins."""
     if group == "rows":
         of_rows = zip(near, people.below, strict=True)

@@ -7,22 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.person_blind import blind_check_of_people, visible_of
-from divulge.attacks.membership.person_scores import GROUPS, person_scores_of
-from divulge.attacks.membership.person_tables import People, people_of
+from divulge.attacks.membership.membership import NO_HOLDOUT
 from divulge.attacks.membership.results import RATES, Scored, judgements, shown
+from divulge.attacks.membership.whole_people.blind import blind_check_of_people, visible_of
+from divulge.attacks.membership.whole_people.scores import GROUPS, person_scores_of
+from divulge.attacks.membership.whole_people.tables import ORDER, LinkedPeople, people_of
 from divulge.case.relational.linked import Linked
 from divulge.core.result import Individual, Result
 from divulge.stats.score_tests import score_tests
 
-__all__ = ["SHARES", "WHOLE", "whole_person"]
+__all__ = ["SHARES", "WHOLE", "no_holdout", "whole_person"]
 
 Floats = NDArray[np.float64]
 
 WHOLE = "whole person"
 SHARES = (0.1, 0.05, 0.02, 0.01)
 """Shares of all people, those with the highest scores, among whom members are counted."""
-_ORDER = "the order of the rows of a person is not looked at"
 
 
 def whole_person(linked: Linked, unit: str | None = None) -> tuple[Result, ...]:
@@ -62,27 +62,32 @@ def whole_person(linked: Linked, unit: str | None = None) -> tuple[Result, ...]:
         everybody[people.asked] = score
         members, strangers = everybody[: people.n_members], everybody[people.n_members :]
         own = Individual(real=members, holdout=strangers)
-        scored.append(
-            Scored(name, members, strangers, settings, (), blind, case.level, visible, own, SHARES, weight)
-        )  # fmt: skip
+        scored.append(Scored(name, members, strangers, settings, (), blind, case.level, visible, own, SHARES, weight))
     shares = [SHARES] * len(scored)
     tests = score_tests(
-        np.column_stack([s.members for s in scored]), np.column_stack([s.strangers for s in scored]), shares=shares,
-        level=case.level, rng=case.rng("membership labels"),
-    )  # fmt: skip
-    told = [*_of_tables(linked, people), *people.notes, _ORDER]
+        np.column_stack([s.members for s in scored]),
+        np.column_stack([s.strangers for s in scored]),
+        shares=shares,
+        level=case.level,
+        rng=case.rng("membership labels"),
+    )
+    told = [*_of_tables(linked, people), *people.notes, ORDER]
     return tuple(
-        shown(s, test, told if not i else ()) for i, (s, test) in enumerate(
-            zip(scored, judgements(scored, tests, shares), strict=True)
-        )
-    )  # fmt: skip
+        shown(s, test, told if not i else ())
+        for i, (s, test) in enumerate(zip(scored, judgements(scored, tests, shares), strict=True))
+    )
 
 
-def _data_hash(people: People) -> int:
+def no_holdout() -> Result:
+    """Return the result where there are no strangers."""
+    return Result(attack="membership", variant=WHOLE, verdict="no holdout", notes=(NO_HOLDOUT,))
+
+
+def _data_hash(people: LinkedPeople) -> int:
     """Return a number that the people make, whatever their order."""
     return int(np.bitwise_xor.reduce(people.whole, initial=np.uint64(0)))
 
 
-def _of_tables(linked: Linked, people: People) -> Sequence[str]:
+def _of_tables(linked: Linked, people: LinkedPeople) -> Sequence[str]:
     names = (people.table, *(rows.table for rows in people.below))
     return [f"{name}: {note}" for name in names for note in linked.case(name).notes]

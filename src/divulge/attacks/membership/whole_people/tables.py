@@ -21,7 +21,7 @@ from divulge.core.hashing import Hashes, code_hashes, value_hashes
 from divulge.core.relations import RelationalSchema
 from divulge.kernels.set_distances import Persons, unit_of
 
-__all__ = ["People", "RowSets", "people_of"]
+__all__ = ["NOTES", "ORDER", "LinkedPeople", "PersonRows", "people_of"]
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint16]
@@ -34,10 +34,6 @@ STEEP = 5
 """A fifth of the ranks is as far apart as two categories."""
 _ABSENT = 65_535  # a category that nobody of real and holdout has
 
-_NO_ROWS = (
-    "no table has rows of the people of {!r}. hint: [[relation]] in the schema says which table belongs to it; one "
-    "table alone is `divulge.membership(real, synthetic)`"
-)
 _LEFT_OUT = "left out: {}"
 _CAPPED = (
     "{:,} of {:,} people have more than {} different rows in {!r}: of each {} are compared, drawn at random, so that a "
@@ -45,10 +41,20 @@ _CAPPED = (
 )
 _SAMPLE = "a random sample of people was asked, {:,} of {:,}, as all pairs of people would take too long"
 _LOST = "{:,} rows of {!r} in the {} table belong to nobody: their key is missing or names no row of {!r}"
+ORDER = "the order of the rows of a person is not looked at"
+_NOBODY = "table {!r}, as its rows belong to nobody"
+_WAYS = "table {!r}, as its rows lead to {!r} in {} ways"
+_BARE = "table {!r}, as none of its columns can be compared"
+NOTES = (
+    *(_LEFT_OUT.format(why.replace("{!r}", "'…'").replace("{}", "#")) for why in (_NOBODY, _WAYS, _BARE)),
+    *(n.replace("{:,}", "#").replace("{!r}", "'…'").replace("{}", "#") for n in (_CAPPED.replace("40", "#"), _SAMPLE)),
+    ORDER,
+)
+"""Notes for the entry; "#" stands for a number and "'…'" for a name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowSets:
+class PersonRows:
     """The rows of people in one table: of real and holdout together ("pot"), and of the synthetic people."""
 
     table: str
@@ -66,7 +72,7 @@ class RowSets:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class People:
+class LinkedPeople:
     """People of real and holdout in an order that knows no labels, and synthetic people."""
 
     table: str
@@ -75,9 +81,9 @@ class People:
     n_members: int
     """Rows of the real table of people."""
     n_strangers: int
-    parent: RowSets | None
+    parent: PersonRows | None
     """The row of each person, which is one set of one row; None where no column can be compared."""
-    below: tuple[RowSets, ...]
+    below: tuple[PersonRows, ...]
     whole: Hashes
     """Shape (n_members + n_strangers,): a hash of all that is known of each person, in the order of the rows."""
     notes: tuple[str, ...]
@@ -93,7 +99,7 @@ class People:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _RowsBelow:
     """The rows of one table in each role, with codes, the person of each and a hash of the contents."""
 
     table: str
@@ -104,7 +110,7 @@ class _Rows:
     content: tuple[Hashes, ...]
 
 
-def people_of(linked: Linked, unit: str | None = None) -> People:
+def people_of(linked: Linked, unit: str | None = None) -> LinkedPeople:
     """Return the people of linked tables that have real, synthetic and holdout rows.
 
     Raises
@@ -118,7 +124,10 @@ def people_of(linked: Linked, unit: str | None = None) -> People:
     above = _rows_of(linked, table, [np.arange(n) for n in sizes])
     below = [rows for name in linked.names if name != table for rows in _below(linked, name, table, told)]
     if not below:
-        raise SettingError(f"unit: {_NO_ROWS.format(table)}.")
+        raise SettingError(
+            f"unit: no table has rows of the people of {table!r}. hint: [[relation]] in the schema says which table "
+            "belongs to it; one table alone is `divulge.membership(real, synthetic)`."
+        )
     seed = linked.case(table).seed
     kept = [[_distinct(rows, which, sizes[which], seed) for which in range(3)] for rows in below]
     whole = [_whole(above, kept, which, n) for which, n in enumerate(sizes)]
@@ -141,21 +150,28 @@ def people_of(linked: Linked, unit: str | None = None) -> People:
         sets.append(made)
     own = [_distinct(above, which, n, seed) for which, n in enumerate(sizes)]
     parent = _sets(above, own, 1, asked, copies) if above.columns else None
-    return People(
-        table, asked, sizes[0], sizes[2], parent, tuple(sets), np.concatenate([whole[0], whole[2]]), tuple(told),
+    return LinkedPeople(
+        table,
+        asked,
+        sizes[0],
+        sizes[2],
+        parent,
+        tuple(sets),
+        np.concatenate([whole[0], whole[2]]),
+        tuple(told),
         sizes[1],
-    )  # fmt: skip
+    )
 
 
 # ---------------------------------------------------------------- tables below
 
 
-def _below(linked: Linked, name: str, people: str, told: list[str]) -> list[_Rows]:
+def _below(linked: Linked, name: str, people: str, told: list[str]) -> list[_RowsBelow]:
     """Return the rows of a table that belong to one person each; a note where there are none."""
     ways = linked.schema.paths(name, people)
     if len(ways) != 1:
-        why = "its rows belong to nobody" if not ways else f"its rows lead to {people!r} in {len(ways)} ways"
-        told.append(_LEFT_OUT.format(f"table {name!r}, as {why}"))
+        why = _WAYS.format(name, people, len(ways)) if ways else _NOBODY.format(name)
+        told.append(_LEFT_OUT.format(why))
         return []
     owner = [linked.ancestor_rows(ways[0], role, deepest=len(ways[0])).astype(np.int64) for role in ROLES]
     for role, own in zip(ROLES, owner, strict=True):
@@ -163,12 +179,12 @@ def _below(linked: Linked, name: str, people: str, told: list[str]) -> list[_Row
             told.append(_LOST.format(lost, name, role, people))
     found = _rows_of(linked, name, owner)
     if not found.columns:
-        told.append(_LEFT_OUT.format(f"table {name!r}, as none of its columns can be compared"))
+        told.append(_LEFT_OUT.format(_BARE.format(name)))
         return []
     return [found]
 
 
-def _rows_of(linked: Linked, table: str, owner: Sequence[Ints]) -> _Rows:
+def _rows_of(linked: Linked, table: str, owner: Sequence[Ints]) -> _RowsBelow:
     case = linked.case(table)
     keys = _keys(linked.schema, table)
     usable = sorted(c for c in case.schema.usable() if c not in keys and c in case.columns)
@@ -179,7 +195,7 @@ def _rows_of(linked: Linked, table: str, owner: Sequence[Ints]) -> _Rows:
         for which in range(3)
     )
     n_categories = sum(not case.encoded.is_number(c) for c in columns)
-    return _Rows(table, case, tuple(columns), n_categories, tuple(owner), hashes)
+    return _RowsBelow(table, case, tuple(columns), n_categories, tuple(owner), hashes)
 
 
 def _keys(schema: RelationalSchema, table: str) -> set[str]:
@@ -212,7 +228,7 @@ class _Distinct:
         return np.asarray(np.arange(len(self.owner)) - begin[self.owner])
 
 
-def _distinct(rows: _Rows, which: int, n: int, seed: int) -> _Distinct:
+def _distinct(rows: _RowsBelow, which: int, n: int, seed: int) -> _Distinct:
     has = np.flatnonzero(rows.owner[which] >= 0)
     owner, content = rows.owner[which][has], value_hashes(rows.content[which][has], 7 + seed % 2**31)
     order = np.lexsort((content, owner))
@@ -228,7 +244,7 @@ def _distinct(rows: _Rows, which: int, n: int, seed: int) -> _Distinct:
     return _Distinct(has[order][new], content[new], first, times // divisor[first], size, n_different)
 
 
-def _whole(above: _Rows, kept: Sequence[Sequence[_Distinct]], which: int, n: int) -> Hashes:
+def _whole(above: _RowsBelow, kept: Sequence[Sequence[_Distinct]], which: int, n: int) -> Hashes:
     """Return a hash of the row of each person and of the set of rows below."""
     out = value_hashes(above.content[which], 1)
     for table, of_roles in enumerate(kept, start=2):
@@ -263,13 +279,14 @@ def _most_rows(of_roles: Sequence[_Distinct], asked: Ints, weight: int) -> tuple
 # ---------------------------------------------------------------- whole numbers
 
 
-def _sets(rows: _Rows, of_roles: Sequence[_Distinct], limit: int, asked: Ints, copies: Ints) -> RowSets:
+def _sets(rows: _RowsBelow, of_roles: Sequence[_Distinct], limit: int, asked: Ints, copies: Ints) -> PersonRows:
     """Return the rows of the asked people and of the synthetic ones, the latter in the given order."""
     members, synthetic, strangers = of_roles
     n_members = len(members.size)
     both = np.concatenate([members.owner, strangers.owner + n_members])
-    pot, of_pot = _chosen(both, np.concatenate([members.place, strangers.place]), asked, limit,
-                          n_members + len(strangers.size))  # fmt: skip
+    pot, of_pot = _chosen(
+        both, np.concatenate([members.place, strangers.place]), asked, limit, n_members + len(strangers.size)
+    )
     syn, of_syn = _chosen(synthetic.owner, synthetic.place, copies, limit, len(synthetic.size))
     times = np.concatenate([members.times, strangers.times])[pot], synthetic.times[syn]
     unit, columns = unit_of(len(rows.columns)), []
@@ -288,7 +305,7 @@ def _sets(rows: _Rows, of_roles: Sequence[_Distinct], limit: int, asked: Ints, c
     size = np.concatenate([members.size, strangers.size])[asked], synthetic.size[copies]
     least = int(size[0][size[0] > 0].min(initial=np.iinfo(np.int64).max)) if (size[0] > 0).any() else 1
     scaled = tuple(np.where(s > 0, s / least, 0.5) for s in size)
-    return RowSets(rows.table, rows.columns, persons[0], persons[1], (scaled[0], scaled[1]))
+    return PersonRows(rows.table, rows.columns, persons[0], persons[1], (scaled[0], scaled[1]))
 
 
 def _chosen(owner: Ints, place: Ints, people: Ints, limit: int, n: int) -> tuple[Ints, Ints]:

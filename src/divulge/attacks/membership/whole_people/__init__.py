@@ -1,0 +1,1 @@
+"""Membership of a whole person, of whom several linked tables have rows."""
