@@ -162,3 +162,63 @@ def test_a_report_on_several_tables(divulge, files):
     made = json.loads((files / "o" / "assessment.json").read_text())
     assert made["tables"]["synthetic"]["rows"] == 120
     assert "synthetic: 2 tables of one training set, taken together: 120 rows" in made["notes"]
+
+
+# ---------------------------------------------------------------- folders of linked tables
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Three folders of users and orders; forty users stand whole in the synthetic one."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+
+    def shop(n, first):
+        own = np.repeat(np.arange(first, first + n), rng.integers(1, 6, n))
+        users = {"id": np.arange(first, first + n), "age": rng.integers(18, 90, n), "sex": rng.integers(0, 2, n)}
+        orders = {"user_id": own, "price": rng.normal(size=len(own)).round(2), "item": rng.integers(0, 30, len(own))}
+        return {"users": pl.DataFrame(users), "orders": pl.DataFrame(orders)}
+
+    real, holdout, synthetic = shop(200, 0), shop(200, 1000), shop(200, 2000)
+    for name, key in (("users", "id"), ("orders", "user_id")):
+        kept = synthetic[name].filter(pl.col(key) >= 2040)
+        synthetic[name] = pl.concat([real[name].filter(pl.col(key) < 40).with_columns(pl.col(key) + 2000), kept])
+    for folder, tables in (("real", real), ("holdout", holdout), ("synthetic", synthetic)):
+        (tmp_path / folder).mkdir()
+        for name, table in tables.items():
+            table.write_csv(tmp_path / folder / f"{name}.csv")
+    return tmp_path
+
+
+def test_folders_of_linked_tables_are_whole_people(divulge, folders):
+    code, out, err = divulge("membership", "real", "synthetic", "--holdout", "holdout", "--json", "o.json")
+    assert (code, err) == (0, "divulge: scoring people\n")
+    found = json.loads((folders / "o.json").read_text())
+    assert [r["variant"] for r in found["results"]][0] == "whole person"
+    assert found["results"][0]["verdict"] == "excess found" and found["results"][0]["settings"]["people"] == "users"
+    assert [c["check"] for c in found["preconditions"]] == ["blind check"]
+    assert "divulge: membership: excess found" in out and "whole person" in out
+    assert divulge("membership", "real", "synthetic", "holdout", "--unit", "users", "-q")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--unit", "user"), "unit: no table 'user'"),
+        (("--scores", "hit"), "scores: this is a setting of one table"),
+        (("synthetic",), "SYNTHETIC: several folders of linked tables"),
+    ],
+)
+def test_what_folders_cannot_be_is_a_sentence(divulge, folders, given, told):
+    code, out, err = divulge("membership", "real", "synthetic", *given, "--holdout", "holdout")
+    assert code == 2 and out == "" and told in err and "hint: " in err
+
+
+def test_parts_of_one_table_in_folders_stay_one_table(divulge, files):
+    for name in ("real", "s0", "holdout"):
+        (files / name).mkdir()
+        table = pl.read_csv(files / f"{name}.csv")
+        for i in (0, 1):
+            table[i::2].write_parquet(files / name / f"part{i}.parquet")
+    code, out, _ = divulge("membership", "real", "s0", "holdout", *FAST)
+    assert code == 0 and "ratio" in out

@@ -47,7 +47,11 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--holdout", type=FILE, metavar="FILE",
               help="Table of people from the same population that the synthesizer never saw.")  # fmt: skip
 @click.option("--known-members", is_flag=True, help="Add an attacker who knows who most of these people are.")
-@click.option("--unit", metavar="COLUMN", help="Column that identifies the person or household.")
+@click.option(
+    "--unit",
+    metavar="COLUMN",
+    help="Column that identifies the person or household; of linked tables the one of people.",
+)
 @_options
 def membership(real: str, synthetic: Sequence[str], holdout: str | None, **options: Any) -> None:
     """Test whether the people of REAL are told from those of a holdout by SYNTHETIC.
@@ -59,6 +63,9 @@ def membership(real: str, synthetic: Sequence[str], holdout: str | None, **optio
     divulge membership real.csv synthetic.csv holdout.csv
     divulge membership real.csv a.csv b.csv c.csv --holdout holdout.csv
 
+    Folders whose files have different columns are linked tables: whole people are tested, with all their rows. --unit
+    is then the name of the table of people, and --schema has the relations, where they are not to be inferred.
+
     Exit status: 0 done, 2 unusable input.
     """
     from divulge.cli.score_text import membership_text
@@ -66,6 +73,8 @@ def membership(real: str, synthetic: Sequence[str], holdout: str | None, **optio
 
     synthetic, holdout = with_holdout(synthetic, holdout, together=holdout is not None or len(synthetic) > 2)
     paths = _checked(options, [real, *synthetic, *([] if holdout is None else [holdout])])
+    if (several := _linked(paths, options["missing"])) and holdout is not None:
+        return _of_people(several, options)
     if holdout is None:
         raise SettingError(
             "--holdout: members cannot be compared with anybody. hint: give a table of people that the synthesizer "
@@ -116,6 +125,43 @@ def changes(real1: str, syn1: str, real2: str, syn2: str, **options: Any) -> Non
     if not options["quiet"]:
         printed(found, changes_text)
     _write(options, found.to_dict)
+
+
+def _linked(paths: Sequence[str], missing: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the linked tables of each folder; none where the files of a folder are parts of one table."""
+    from pathlib import Path
+
+    from divulge.tables.folders import read_tables
+
+    if len(paths) < 2 or not all(path != "-" and Path(path).is_dir() for path in paths):
+        return []
+    roles = ["real", *["synthetic"] * (len(paths) - 2), "holdout"]
+    found = [
+        dict(read_tables([path], missing=missing, option=role, side=role))
+        for path, role in zip(paths, roles, strict=True)
+    ]
+    columns = {tuple(sorted(table.columns)) for table in found[0].values()}
+    return found if len(columns) > 1 else []
+
+
+def _of_people(tables: Sequence[dict[str, Any]], options: dict[str, Any]) -> None:
+    """Test whole people of linked tables."""
+    from divulge.cli.score_text import membership_text
+    from divulge.run.membership import blind_precondition, membership_of_people
+    from divulge.tables.readers import read_relational_schema
+
+    if len(tables) != 3:
+        raise SettingError("SYNTHETIC: several folders of linked tables. hint: name one, and one HOLDOUT.")
+    schema = read_relational_schema(options["schema_file"]) if options["schema_file"] else None
+    own = {name: options[name] or None for name in ("columns", "scores", "known_members")}
+    with progress_shown(options["quiet"]) as progress:
+        progress("scoring people", 0, 1)
+        shared = {name: options[name] for name in ("missing", "seed", "level")}
+        found = membership_of_people(own, *tables, unit=options["unit"], schema=schema, **shared)
+    checks = [blind_precondition(found[0])]
+    if not options["quiet"]:
+        printed((found, checks), membership_text)
+    _write(options, lambda: {"preconditions": to_builtins(checks), "results": [r.to_dict() for r in found]})
 
 
 def _checked(options: dict[str, Any], paths: Sequence[str]) -> Sequence[str]:

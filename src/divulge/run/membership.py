@@ -31,7 +31,7 @@ from divulge.run.planning.options import Reading, listed
 from divulge.tables.counting import COUNTING
 from divulge.tables.readers import load
 
-__all__ = ["changes", "membership", "membership_checked"]
+__all__ = ["blind_precondition", "changes", "membership", "membership_checked", "membership_of_people"]
 
 
 @read_as_told
@@ -261,10 +261,10 @@ def membership_checked(
     ).collected("this attack needs every row")
     found = made_alone(attack.entry, case, settings)
     results = (found,) if isinstance(found, Result) else tuple(found)
-    return results, [*check_all(case), _blind(results[0])]
+    return results, [*check_all(case), blind_precondition(results[0])]
 
 
-def _blind(first: Result) -> Precondition:
+def blind_precondition(first: Result) -> Precondition:
     """Return the blind check of the attack as a precondition."""
     name = "blind check"
     area, p = (first.context.get(f"{what} without the synthetic table") for what in ("AUC", "p-value"))
