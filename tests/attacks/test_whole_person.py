@@ -521,7 +521,6 @@ def messy():
     one = [of_keys(t, t["homes"]["home"].to_list()[:1]) for t in (real, synthetic, holdout)]
     yield "two people", tuple(one)
     yield "an empty holdout", (real, synthetic, {n: t[:0] for n, t in holdout.items()})
-    yield "repeated keys", ({**real, "homes": pl.concat([real["homes"], real["homes"][:5]])}, synthetic, holdout)
     alike = [{**t, "homes": t["homes"].with_columns(a=0, b=0, x=0.0, y=0.0)} for t in (real, synthetic, holdout)]
     yield "nothing but a key of the people", tuple(alike)
 
@@ -558,6 +557,31 @@ def test_a_setting_that_does_not_fit_is_a_sentence(change, told):
     with pytest.raises(SettingError, match=r"hint: ") as error:
         found_in(*leaking(30, 5), **change)
     assert told in str(error.value)
+
+
+def test_a_key_that_repeats_is_a_sentence():
+    real, synthetic, holdout = leaking(30, 5)
+    real["homes"] = pl.concat([real["homes"], real["homes"][:5]])
+    with pytest.raises(SettingError, match="each person has one row there"):
+        found_in(real, synthetic, holdout)
+
+
+def test_people_whom_rows_link_count_together():
+    real, synthetic, holdout = leaking(100, 20)
+    one = [Relation("homes", ("home",), "friends", (c,)) for c in ("one", "other")]
+    friends = Schema((Column("one", "identifier"), Column("other", "identifier"), Column("how", "categorical")))
+    schema = RelationalSchema({**SCHEMA.tables, "friends": friends}, (*SCHEMA.relations, *one))
+
+    def linked(tables, n):
+        first = int(tables["homes"]["home"].min())
+        pairs = {"one": [first, first + 2], "other": [first + 1, first + 3], "how": ["a", "b"]}
+        return {**tables, "friends": pl.DataFrame(pairs)}
+
+    found = found_in(linked(real, 2), linked(synthetic, 2), linked(holdout, 2), schema=schema)[WHOLE]
+    assert (found.real.n, found.holdout.n, len(found.individual.real)) == (98, 98, 100)
+    assert any("'friends' link count together" in note for note in found.notes)
+    assert any("table 'friends', as its rows lead to 'homes' in 2 ways" in note for note in found.notes)
+    assert found.verdict == "excess found"
 
 
 def test_one_table_beside_dictionaries_is_a_sentence():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from divulge.kernels._native.library import at_level, levels
-from divulge.kernels.set_distances import FARTHEST, Persons, set_distances, unit_of
+from divulge.kernels.set_distances import FARTHEST, SetsOfRows, set_distances, unit_of
 
 
 def persons(rng, n, most, n_categories=2, n_numbers=2):
@@ -14,7 +14,7 @@ def persons(rng, n, most, n_categories=2, n_numbers=2):
     codes = np.hstack([rng.integers(0, 3, (start[-1], n_categories)), numbers]).astype(np.uint16)
     parts = rng.integers(1, 4, start[-1])
     owner = np.repeat(np.arange(n), size)
-    return Persons(start, codes, parts / np.bincount(owner, weights=parts, minlength=n)[owner], n_categories)
+    return SetsOfRows(start, codes, parts / np.bincount(owner, weights=parts, minlength=n)[owner], n_categories)
 
 
 def by_loops(people, others, themselves, n_near):
@@ -77,7 +77,7 @@ def test_blocks_and_levels_change_no_digit():
 def test_worked_numbers():
     """{1, 4} and {1, 2, 9} of range 10: mean distances 1 and 2."""
     rows = np.array([[1], [4], [1], [2], [9]], dtype=np.uint16) * np.uint16(100)
-    people = Persons(np.array([0, 2, 5]), rows, np.array([0.5, 0.5, 1 / 3, 1 / 3, 1 / 3]), 0)
+    people = SetsOfRows(np.array([0, 2, 5]), rows, np.array([0.5, 0.5, 1 / 3, 1 / 3, 1 / 3]), 0)
     found = set_distances(people, 0, 2, near=2)
     assert ((found.forth + found.back) / 2 / unit_of(1)).round(12).tolist() == [[0, 0.15], [0.15, 0]]
     assert found.near.tolist() == [[0, FARTHEST], [200, FARTHEST], [0, FARTHEST], [100, FARTHEST], [500, FARTHEST]]

@@ -70,17 +70,21 @@ def membership(real: str, synthetic: Sequence[str], holdout: str | None, **optio
     """
     from divulge.cli.score_text import membership_text
     from divulge.run.membership import membership_checked
+    from divulge.tables.folders import linked_sides, relations_in
 
     synthetic, holdout = with_holdout(synthetic, holdout, together=holdout is not None or len(synthetic) > 2)
     paths = _checked(options, [real, *synthetic, *([] if holdout is None else [holdout])])
-    if (several := _linked(paths, options["missing"])) and holdout is not None:
-        return _of_people(several, options)
     if holdout is None:
         raise SettingError(
             "--holdout: members cannot be compared with anybody. hint: give a table of people that the synthesizer "
             "never saw, as HOLDOUT or, beside several SYNTHETIC, by --holdout; `divulge changes` compares two releases "
             "without one."
         )
+    described = relations_in(options["schema_file"])
+    sides = {"real": real, "synthetic": synthetic[0] if len(synthetic) == 1 else list(synthetic), "holdout": holdout}
+    if linked := linked_sides(sides, options["missing"], described=described is not None):
+        _of_people(linked, options, described)
+        return
     with progress_shown(options["quiet"]) as progress:
         progress("reading the tables", 0, 1)
         settings = _given(options)
@@ -127,38 +131,16 @@ def changes(real1: str, syn1: str, real2: str, syn2: str, **options: Any) -> Non
     _write(options, found.to_dict)
 
 
-def _linked(paths: Sequence[str], missing: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the linked tables of each folder; none where the files of a folder are parts of one table."""
-    from pathlib import Path
-
-    from divulge.tables.folders import read_tables
-
-    if len(paths) < 2 or not all(path != "-" and Path(path).is_dir() for path in paths):
-        return []
-    roles = ["real", *["synthetic"] * (len(paths) - 2), "holdout"]
-    found = [
-        dict(read_tables([path], missing=missing, option=role, side=role))
-        for path, role in zip(paths, roles, strict=True)
-    ]
-    columns = {tuple(sorted(table.columns)) for table in found[0].values()}
-    return found if len(columns) > 1 else []
-
-
-def _of_people(tables: Sequence[dict[str, Any]], options: dict[str, Any]) -> None:
+def _of_people(tables: dict[str, Any], options: dict[str, Any], schema: Any) -> None:
     """Test whole people of linked tables."""
     from divulge.cli.score_text import membership_text
-    from divulge.run.membership import blind_precondition, membership_of_people
-    from divulge.tables.readers import read_relational_schema
+    from divulge.run.membership import check_settings_of_people, people_checked
 
-    if len(tables) != 3:
-        raise SettingError("SYNTHETIC: several folders of linked tables. hint: name one, and one HOLDOUT.")
-    schema = read_relational_schema(options["schema_file"]) if options["schema_file"] else None
-    own = {name: options[name] or None for name in ("columns", "scores", "known_members")}
+    check_settings_of_people({name: options[name] for name in ("columns", "scores", "known_members")})
     with progress_shown(options["quiet"]) as progress:
         progress("scoring people", 0, 1)
-        shared = {name: options[name] for name in ("missing", "seed", "level")}
-        found = membership_of_people(own, *tables, unit=options["unit"], schema=schema, **shared)
-    checks = [blind_precondition(found[0])]
+        shared = {name: options[name] for name in ("unit", "missing", "seed", "level")}
+        found, checks = people_checked(**tables, schema=schema, **shared)
     if not options["quiet"]:
         printed((found, checks), membership_text)
     _write(options, lambda: {"preconditions": to_builtins(checks), "results": [r.to_dict() for r in found]})

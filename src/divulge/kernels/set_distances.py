@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from divulge.kernels._native.library import Kernel, Struct
 from divulge.kernels.runtime import has_loops
 
-__all__ = ["FARTHEST", "Persons", "SetDistances", "set_distances", "unit_of"]
+__all__ = ["FARTHEST", "SetDistances", "SetsOfRows", "set_distances", "unit_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,7 +33,7 @@ _set_distances = Kernel("set_distances", _STRUCT, "i4*")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Persons:
+class SetsOfRows:
     """The rows of persons, those of one person together."""
 
     start: Ints
@@ -73,7 +73,9 @@ def unit_of(n_columns: int) -> int:
     return min(_UNIT, (FARTHEST - 1) // max(1, n_columns))
 
 
-def set_distances(people: Persons, first: int, last: int, others: Persons | None = None, *, near: int) -> SetDistances:
+def set_distances(
+    people: SetsOfRows, first: int, last: int, others: SetsOfRows | None = None, *, near: int
+) -> SetDistances:
     """Return how far persons are from others, or from all people.
 
     Parameters
@@ -88,7 +90,7 @@ def set_distances(people: Persons, first: int, last: int, others: Persons | None
     Examples
     --------
     >>> rows = np.array([[1], [4], [1], [2], [9]], dtype=np.uint16) * np.uint16(100)
-    >>> people = Persons(np.array([0, 2, 5]), rows, np.array([1 / 2, 1 / 2, 1 / 3, 1 / 3, 1 / 3]), 0)
+    >>> people = SetsOfRows(np.array([0, 2, 5]), rows, np.array([1 / 2, 1 / 2, 1 / 3, 1 / 3, 1 / 3]), 0)
     >>> found = set_distances(people, 0, 1, near=1)
     >>> found.forth.round(9).tolist(), found.back.round(9).tolist(), found.near.ravel().tolist()
     ([[0.0, 100.0]], [[0.0, 200.0]], [0, 200])
@@ -96,24 +98,41 @@ def set_distances(people: Persons, first: int, last: int, others: Persons | None
     them = people if others is None else others
     n, rows = last - first, int(people.start[last] - people.start[first])
     out = SetDistances(
-        np.empty((n, len(them))), np.empty((n, len(them))),
-        np.empty((rows, near), dtype=np.uint16), np.empty((rows, near), dtype=np.int32),
-    )  # fmt: skip
+        np.empty((n, len(them))),
+        np.empty((n, len(them))),
+        np.empty((rows, near), dtype=np.uint16),
+        np.empty((rows, near), dtype=np.int32),
+    )
     unit = unit_of(people.codes.shape[1])
     if not has_loops(rows * len(them.codes)):
         return _plain(people, first, last, them, others is None, unit, out)
     task = _STRUCT(
-        n_categories=people.n_categories, n_columns=people.codes.shape[1], unit=unit, first=first, last=last,
-        own_start=people.start, own=people.codes, own_share=people.share, n_others=len(them), n_rows=len(them.codes),
-        start=them.start, codes=np.ascontiguousarray(them.codes.T), share=them.share, themselves=others is None,
-        n_near=near, forth=out.forth, back=out.back, near=out.near, who=out.who,
-    )  # fmt: skip
+        n_categories=people.n_categories,
+        n_columns=people.codes.shape[1],
+        unit=unit,
+        first=first,
+        last=last,
+        own_start=people.start,
+        own=people.codes,
+        own_share=people.share,
+        n_others=len(them),
+        n_rows=len(them.codes),
+        start=them.start,
+        codes=np.ascontiguousarray(them.codes.T),
+        share=them.share,
+        themselves=others is None,
+        n_near=near,
+        forth=out.forth,
+        back=out.back,
+        near=out.near,
+        who=out.who,
+    )
     _set_distances(task, None)
     return out
 
 
 def _plain(
-    people: Persons, first: int, last: int, others: Persons, themselves: bool, unit: int, out: SetDistances
+    people: SetsOfRows, first: int, last: int, others: SetsOfRows, themselves: bool, unit: int, out: SetDistances
 ) -> SetDistances:
     """Fill the result as the compiled loop does, with numpy."""
     base, n_near = int(people.start[first]), out.near.shape[1]
@@ -148,7 +167,7 @@ def _plain(
     return out
 
 
-def _distances(people: Persons, a: int, b: int, others: Persons, unit: int) -> NDArray[np.int64]:
+def _distances(people: SetsOfRows, a: int, b: int, others: SetsOfRows, unit: int) -> NDArray[np.int64]:
     own, them = people.codes[a:b].astype(np.int64), others.codes.astype(np.int64)
     out = np.zeros((b - a, len(them)), dtype=np.int64)
     for c in range(own.shape[1]):

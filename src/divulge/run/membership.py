@@ -6,19 +6,23 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from msgspec.structs import replace
 
+from divulge.attacks.checks import in_doubt
 from divulge.attacks.entry import Attack, Results
 from divulge.attacks.membership.blind import LEVEL, TOLD
 from divulge.attacks.membership.changes import Changes
 from divulge.attacks.membership.changes import changes as changes_between
 from divulge.attacks.membership.membership import membership as attack
+from divulge.attacks.membership.whole_people.tables import check_people
 from divulge.attacks.membership.whole_people.whole_person import no_holdout, whole_person
 from divulge.attacks.registry import answer, made_alone, worded
 from divulge.case.case import build_case
 from divulge.case.comparable.check import numbers
 from divulge.case.door import public_function
 from divulge.case.preconditions import check_all
+from divulge.case.relational.people import people_of
 from divulge.core.errors import SettingError
 from divulge.core.memory import read_as_told
 from divulge.core.records import Precondition
@@ -31,7 +35,7 @@ from divulge.run.planning.options import Reading, listed
 from divulge.tables.counting import COUNTING
 from divulge.tables.readers import load
 
-__all__ = ["blind_precondition", "changes", "membership", "membership_checked", "membership_of_people"]
+__all__ = ["changes", "check_settings_of_people", "membership", "membership_checked", "people_checked"]
 
 
 @read_as_told
@@ -105,6 +109,21 @@ def _are_several(given: Mapping[str, Any]) -> bool:
     return any(isinstance(t, Mapping) for t in tables) or isinstance(given.get("schema"), RelationalSchema)
 
 
+def check_settings_of_people(settings: Mapping[str, Any], *, ignore: Sequence[str] = (), engine: str = "auto") -> None:
+    """Raise a SettingError where a setting of one table is given for linked tables."""
+    if engine in COUNTING:
+        raise SettingError(
+            f"engine: {engine} counts rows where they are, and relations need every row. hint: engine='memory' reads "
+            "them."
+        )
+    given = [name for name, value in {**settings, "ignore": ignore}.items() if value not in (None, False, (), [])]
+    if given:
+        more = "give columns the role 'ignore' in the schema" if given[0] == "ignore" else "leave it out"
+        raise SettingError(
+            f"{given[0]}: this is a setting of one table; whole people have one score, fixed before. hint: {more}."
+        )
+
+
 def membership_of_people(
     settings: Mapping[str, Any],
     real: Any,
@@ -136,23 +155,43 @@ def membership_of_people(
     SettingError
         A setting of one table is given; some side is one table; the people have no rows.
     """
-    if engine in COUNTING:
-        raise SettingError(
-            f"engine: {engine} counts rows where they are, and relations need every row. hint: engine='memory' reads "
-            "them."
-        )
-    given = [name for name, value in {**settings, "ignore": ignore}.items() if value not in (None, False, (), [])]
-    if given:
-        more = "give columns the role 'ignore' in the schema" if given[0] == "ignore" else "leave it out"
-        raise SettingError(
-            f"{given[0]}: this is a setting of one table; whole people have one score, fixed before. hint: {more}."
-        )
+    check_settings_of_people(settings, ignore=ignore, engine=engine)
     began = time.perf_counter()
     if holdout is None:
         return (worded(no_holdout(), attack.entry),)
-    found = whole_person(linked_tables(real, synthetic, holdout, **shared), unit)
+    found, _ = people_checked(real, synthetic, holdout, unit=unit, **shared)
     seconds = (time.perf_counter() - began) / len(found)
-    return tuple(replace(worded(r, attack.entry), seconds=seconds) for r in found)
+    return tuple(replace(r, seconds=seconds) for r in found)
+
+
+def people_checked(
+    real: Any, synthetic: Any, holdout: Any, *, unit: str | None, **shared: Any
+) -> tuple[tuple[Result, ...], list[Precondition]]:
+    """Return the membership of whole people, and the preconditions of comparing members with strangers.
+
+    Parameters
+    ----------
+    real, synthetic, holdout
+        Dictionaries of tables by name.
+    unit
+        Name of the table that has a row for each person.
+    shared
+        Schema, missing, seed and level.
+    """
+    linked = linked_tables(real, synthetic, holdout, **shared)
+    check_people(linked, unit)
+    people = people_of(linked, unit)
+    together = None
+    if people.unit is not None:
+        who = [people.frames[which][people.unit].to_numpy().astype(np.int64) for which in (0, 2)]
+        together = dict(zip(("real", "holdout"), who, strict=True))
+    found = whole_person(linked, unit, together)
+    failing = [c for c in people.persons.checks if not c.ok]
+    linking = [note for note in people.persons.notes if note.endswith("count together")]
+    told = [*linking, *(f"precondition not met: {c.check}: {c.detail}" for c in failing)]
+    noted = [replace(r, notes=(*r.notes, *(() if i else told))) for i, r in enumerate(found)]
+    results = tuple(worded(r, attack.entry) for r in in_doubt(noted, [c.check for c in failing]))
+    return results, [*people.persons.checks, _blind(results[0])]
 
 
 @read_as_told
@@ -261,10 +300,10 @@ def membership_checked(
     ).collected("this attack needs every row")
     found = made_alone(attack.entry, case, settings)
     results = (found,) if isinstance(found, Result) else tuple(found)
-    return results, [*check_all(case), blind_precondition(results[0])]
+    return results, [*check_all(case), _blind(results[0])]
 
 
-def blind_precondition(first: Result) -> Precondition:
+def _blind(first: Result) -> Precondition:
     """Return the blind check of the attack as a precondition."""
     name = "blind check"
     area, p = (first.context.get(f"{what} without the synthetic table") for what in ("AUC", "p-value"))

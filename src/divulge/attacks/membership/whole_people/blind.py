@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from divulge.attacks.membership.blind import LEVEL, TOLD, Blind
 from divulge.attacks.membership.whole_people.tables import STEEP, LinkedPeople, PersonRows
 from divulge.case.comparable.overlap import IN_BOTH, shared_rows
-from divulge.kernels.set_distances import Persons, unit_of
+from divulge.kernels.set_distances import SetsOfRows, unit_of
 from divulge.stats.cross_fitting import FOLDS, cross_fitted
 from divulge.stats.roc import auc
 
@@ -59,7 +59,7 @@ def _features(rows: PersonRows) -> Iterator[Floats]:
             yield _mean(persons, np.where(missing, 0.5, codes / top))
 
 
-def _mean(persons: Persons, values: NDArray[Any]) -> Floats:
+def _mean(persons: SetsOfRows, values: NDArray[Any]) -> Floats:
     weights = persons.share * values
     return np.bincount(persons.owner, weights=weights, minlength=len(persons)).astype(np.float64, copy=False)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.membership.whole_people.nearest import Densities, Near, densities_of, nearest_of
 from divulge.attacks.membership.whole_people.tables import LinkedPeople
-from divulge.kernels.set_distances import Persons
+from divulge.kernels.set_distances import SetsOfRows
 
 __all__ = ["GROUPS", "Component", "halves_of", "person_scores_of", "surprise", "weight_of"]
 
@@ -151,7 +151,7 @@ def _log(density: Floats) -> Floats:
     return np.asarray(np.log(density + 1e-9))
 
 
-def _by_person(rows: Component, owner: Ints, persons: Persons) -> list[Component]:
+def _by_person(rows: Component, owner: Ints, persons: SetsOfRows) -> list[Component]:
     """Return two components of people from one of rows: their sum over many rows, and their highest third."""
     n, share = len(persons), persons.share
     every = [rows.value, *rows.twins.T]

@@ -19,9 +19,9 @@ from divulge.case.relational.linked import Linked
 from divulge.core.errors import SettingError
 from divulge.core.hashing import Hashes, code_hashes, value_hashes
 from divulge.core.relations import RelationalSchema
-from divulge.kernels.set_distances import Persons, unit_of
+from divulge.kernels.set_distances import SetsOfRows, unit_of
 
-__all__ = ["NOTES", "ORDER", "LinkedPeople", "PersonRows", "people_of"]
+__all__ = ["NOTES", "ORDER", "LinkedPeople", "PersonRows", "check_people", "people_of"]
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint16]
@@ -60,8 +60,8 @@ class PersonRows:
     table: str
     columns: tuple[str, ...]
     """Categories first."""
-    pot: Persons
-    synthetic: Persons
+    pot: SetsOfRows
+    synthetic: SetsOfRows
     size: tuple[NDArray[np.float64], NDArray[np.float64]]
     """Rows of each person of the pot, and of each synthetic one, as multiples of the smallest number but 0."""
 
@@ -110,6 +110,23 @@ class _RowsBelow:
     content: tuple[Hashes, ...]
 
 
+def check_people(linked: Linked, unit: str | None = None) -> str:
+    """Return the name of the table of the people.
+
+    Raises
+    ------
+    SettingError
+        It is not clear which table that is, or no other table has rows of theirs.
+    """
+    table = linked.schema.people(unit)
+    if not any(len(linked.schema.paths(name, table)) == 1 for name in linked.names):
+        raise SettingError(
+            f"unit: no table has rows of the people of {table!r}. hint: [[relation]] in the schema says which table "
+            "belongs to it; one table alone is `divulge.membership(real, synthetic)`."
+        )
+    return table
+
+
 def people_of(linked: Linked, unit: str | None = None) -> LinkedPeople:
     """Return the people of linked tables that have real, synthetic and holdout rows.
 
@@ -118,16 +135,13 @@ def people_of(linked: Linked, unit: str | None = None) -> LinkedPeople:
     SettingError
         It is not clear which table has the people, no other table has rows of theirs, or nothing can be compared.
     """
-    table = linked.schema.people(unit)
+    table = check_people(linked, unit)
     told: list[str] = []
     sizes = [linked.n_rows(table, role) for role in ROLES]
     above = _rows_of(linked, table, [np.arange(n) for n in sizes])
     below = [rows for name in linked.names if name != table for rows in _below(linked, name, table, told)]
     if not below:
-        raise SettingError(
-            f"unit: no table has rows of the people of {table!r}. hint: [[relation]] in the schema says which table "
-            "belongs to it; one table alone is `divulge.membership(real, synthetic)`."
-        )
+        raise SettingError(f"unit: {'; '.join(told)}. hint: give columns of one of these tables a kind in the schema.")
     seed = linked.case(table).seed
     kept = [[_distinct(rows, which, sizes[which], seed) for which in range(3)] for rows in below]
     whole = [_whole(above, kept, which, n) for which, n in enumerate(sizes)]
@@ -317,11 +331,11 @@ def _chosen(owner: Ints, place: Ints, people: Ints, limit: int, n: int) -> tuple
     return kept, number[owner[kept]]
 
 
-def _persons(columns: Sequence[Codes], of_person: Ints, times: Ints, n: int, n_categories: int) -> Persons:
+def _persons(columns: Sequence[Codes], of_person: Ints, times: Ints, n: int, n_categories: int) -> SetsOfRows:
     count = np.bincount(of_person, minlength=n)
     total = np.bincount(of_person, weights=times, minlength=n)
     codes = np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.uint16)
-    return Persons(np.r_[0, np.cumsum(count)].astype(np.int64), codes, times / total[of_person], n_categories)
+    return SetsOfRows(np.r_[0, np.cumsum(count)].astype(np.int64), codes, times / total[of_person], n_categories)
 
 
 def _categories(own: NDArray[np.int32], theirs: NDArray[np.int32]) -> tuple[Codes, Codes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from divulge.attacks.membership.results import RATES, Scored, judgements, shown
 from divulge.attacks.membership.whole_people.blind import blind_check_of_people, visible_of
 from divulge.attacks.membership.whole_people.scores import GROUPS, person_scores_of
 from divulge.attacks.membership.whole_people.tables import ORDER, LinkedPeople, people_of
+from divulge.attacks.other_people import by_unit
 from divulge.case.relational.linked import Linked
 from divulge.core.result import Individual, Result
 from divulge.stats.score_tests import score_tests
@@ -19,13 +20,16 @@ from divulge.stats.score_tests import score_tests
 __all__ = ["SHARES", "WHOLE", "no_holdout", "whole_person"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 WHOLE = "whole person"
 SHARES = (0.1, 0.05, 0.02, 0.01)
 """Shares of all people, those with the highest scores, among whom members are counted."""
 
 
-def whole_person(linked: Linked, unit: str | None = None) -> tuple[Result, ...]:
+def whole_person(
+    linked: Linked, unit: str | None = None, together: Mapping[str, Ints] | None = None
+) -> tuple[Result, ...]:
     """Return how well members are told from strangers by all that linked tables have of a person.
 
     The first result is about the whole person, the others about the parts of the score: the row of the person
@@ -38,6 +42,9 @@ def whole_person(linked: Linked, unit: str | None = None) -> tuple[Result, ...]:
         Tables with real, synthetic and holdout rows.
     unit
         Name of the table that has one row for each person; None takes the one above all others.
+    together
+        For "real" and "holdout" who counts together, shape (n_people,): they score as the highest of them does, and
+        share a label. None where each person is his own.
 
     Raises
     ------
@@ -60,8 +67,8 @@ def whole_person(linked: Linked, unit: str | None = None) -> tuple[Result, ...]:
     for name, (score, weight) in by_name.items():
         everybody = np.full(people.n_members + people.n_strangers, np.nan)
         everybody[people.asked] = score
-        members, strangers = everybody[: people.n_members], everybody[people.n_members :]
-        own = Individual(real=members, holdout=strangers)
+        own = Individual(real=everybody[: people.n_members], holdout=everybody[people.n_members :])
+        members, strangers = by_unit(everybody, people.n_members, None if together is None else dict(together))
         scored.append(Scored(name, members, strangers, settings, (), blind, case.level, visible, own, SHARES, weight))
     shares = [SHARES] * len(scored)
     tests = score_tests(
