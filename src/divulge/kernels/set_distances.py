@@ -25,10 +25,26 @@ FARTHEST = 65_535
 _UNIT = 1000
 
 _STRUCT = Struct(
-    n_categories="i8", n_columns="i8", unit="i8", first="i8", last="i8", own_start="i8*", own="u2*", own_share="f8*",
-    n_others="i8", n_rows="i8", start="i8*", codes="u2*", share="f8*", themselves="i8", n_near="i8", forth="f8!",
-    back="f8!", near="u2!", who="i4!",
-)  # fmt: skip
+    n_categories="i8",
+    n_columns="i8",
+    unit="i8",
+    first="i8",
+    last="i8",
+    own_start="i8*",
+    own="u2*",
+    own_share="f8*",
+    n_others="i8",
+    n_rows="i8",
+    start="i8*",
+    codes="u2*",
+    share="f8*",
+    themselves="i8",
+    n_near="i8",
+    forth="f8!",
+    back="f8!",
+    near="u2!",
+    who="i4!",
+)
 _set_distances = Kernel("set_distances", _STRUCT, "i4*")
 
 

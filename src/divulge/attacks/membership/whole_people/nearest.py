@@ -124,9 +124,11 @@ def _near_rows(found: Sequence[OfRows], rows: PersonRows) -> Near:
     near, who, synthetic = (np.concatenate(parts) for parts in zip(*found, strict=True))
     k = min(NEAR, len(rows.pot) - 1)
     return Near(
-        _scaled(near, rows.scale)[:, :k], who[:, :k].astype(np.int64), _scaled(synthetic[:, 0], rows.scale),
+        _scaled(near, rows.scale)[:, :k],
+        who[:, :k].astype(np.int64),
+        _scaled(synthetic[:, 0], rows.scale),
         rows.pot.owner,
-    )  # fmt: skip
+    )
 
 
 def _compared(rows: PersonRows) -> Iterator[tuple[Floats, Floats, OfRows]]:
