@@ -127,7 +127,7 @@ def test_page_one_names_the_table_and_what_was_stated(tmp_path):
     assert made.assessment.tables.real.file == "real.csv"
     page = re.search(r'<p class="about">(.*?)</p>', made.to_html(), re.S)[1]
     assert "syn.csv; 80 rows, 2 columns" in page and "Survey &lt;2&gt;" in page and "Recipient:" in page
-    assert "Not stated: period, generator, purpose ([release] of the schema file)." in page
+    assert "Not stated: period, generator, purpose." in page
     assert str(tmp_path) not in page and "Assessed by: A. T." in made.to_markdown()
     outside = made.external()
     assert not any(name in outside.to_html() + outside.to_json() for name in ("real.csv", "syn.csv", "hold.csv"))
