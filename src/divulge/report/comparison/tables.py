@@ -55,7 +55,7 @@ def candidates(data: Comparison) -> Table:
     return Table(
         "Candidates" + ", least risk first" * ranked + "; distance is beyond another sample (0)" * bool(parts),
         [
-            Num("no.", lambda c: str(places[c.label]), ranked, where=TERMINAL),
+            Num("no.", lambda c: str(places[c.label]), matrix(data), where=TERMINAL),
             Col("candidate", _labelled),
             Col("rank", lambda c: ranks(c.worst), ranked),
             Col("verdict", _judged, where=HTML),

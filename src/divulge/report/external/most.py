@@ -12,7 +12,7 @@ from divulge.report import formatting
 from divulge.report.external.masking import Names
 from divulge.report.external.risks import lower_limit
 from divulge.report.external.rounding import rounded
-from divulge.report.external.source import Source
+from divulge.report.external.source import Source, hidden
 from divulge.report.model import Assessment, Finding, ResultRecord
 from divulge.report.prose.compared import is_mean
 from divulge.report.prose.tiles import asked, plainest
@@ -36,11 +36,12 @@ def most_people(s: Source) -> Finding | None:
 
         def rank(r: ResultRecord) -> tuple[object, ...]:
             where = [place.get(c, len(place)) for c in (*r.keys, r.target or "")]
-            return -_certain(s, r), plainest(r), s.data.attacks[r.attack].family, r.attack, r.variant, where
+            certain = _certain(s, r)
+            return -certain, not certain and hidden(*s.sides(r)), plainest(r), r.attack, r.variant, where
 
         best = min(found, key=rank, default=None)
         led = None
-        if best is not None and _certain(s, best) > 0:
+        if best is not None:
             led = Finding(attack=best.attack, variant=s.variant(best), keys=best.keys, target=best.target)
     return led and replace(led, keys=s.of(led.keys), target=s.target(led.target))
 
@@ -54,4 +55,4 @@ def _certain(s: Source, r: ResultRecord) -> float:
     members, strangers = s.sides(r)
     low = rounded(lower_limit(s, r, (members, strangers)), 2, "down")
     by_chance = formatting.rate_of(strangers) or 0.0  # a withheld one is small beside a finding
-    return 0.0 if low is None or members is None or not members.n else low * (1 - by_chance) * members.n
+    return 0.0 if low is None or members is None or not members.n else max(0.0, low) * (1 - by_chance) * members.n

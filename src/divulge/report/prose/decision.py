@@ -241,6 +241,7 @@ def _at_risk(data: Assessment) -> str:
     return " ".join(t for t in told if t)
 
 
+_NEARLY = 0.98  # the test that leads is chosen by rounded counts
 _EVERYBODY = "Every person in the real table is concerned."
 
 
@@ -271,8 +272,9 @@ def _beyond_chance(r: ResultRecord, data: Assessment) -> str:
     sure = step * floor((more_people(r, "low_simultaneous") or 0.0) / step)
     if more <= 0:
         return ""
-    most = ", the most of all tests" if leading(data) is r else ""
-    certain = f"; {sure:,} or more for certain{most}" if 0 < sure < more else most
+    found = [more_people(o, "low_simultaneous") or 0.0 for o in data.results if o.verdict == "excess found"]
+    most = ", the most of all tests" if sure >= _NEARLY * max(found, default=0.0) else ""
+    certain = f"; {sure:,} or more for certain{most}" if 0 < sure < more else ""
     return f"That is about {more:,} people ({plain_share(more / n, n)}) beyond chance{certain}. Tests overlap."
 
 
