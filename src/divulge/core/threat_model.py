@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Meta
 
 from divulge.core.errors import SettingError
-from divulge.core.generators import words_in_toml
 
 __all__ = ["NOT_STATED", "Attacker", "Decision", "Release", "Threat", "questions", "template", "threat_from"]
 
@@ -157,6 +156,8 @@ def template(threat: Threat) -> str:
     ['date = "2026-11-21"']
     """
     import tomli_w
+
+    from divulge.core.generators import words_in_toml
 
     lines = [_OPENING]
     for name in TABLES:

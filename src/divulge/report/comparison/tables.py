@@ -10,7 +10,7 @@ from markupsafe import Markup
 from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.blocks import cells
-from divulge.report.blocks.table import HTML, MARKDOWN, PAGES, TERMINAL, Cell, Col, Name, Num, Small, Strong, Table
+from divulge.report.blocks.table import ALL, HTML, MARKDOWN, PAGES, TERMINAL, Cell, Col, Name, Num, Small, Strong, Table
 from divulge.report.comparison.charts import Point
 from divulge.report.comparison.model import Attack, Candidate, Comparison, Pair
 from divulge.report.comparison.rows import (
@@ -69,7 +69,7 @@ def candidates(data: Comparison) -> Table:
                 where=TERMINAL,
                 whole=True,
             ),
-            Col("worst attack", worst(lambda w: str(w.attack)), ranked),
+            Col("worst attack", worst(lambda w: str(w.attack)), ranked, where=PAGES if matrix(data) else ALL),
             Col("verdict", lambda c: cells.verdict(c.verdict), where=TERMINAL),
             Num(f"distance of {parts}", _beyond, parts, where=HTML),
             Col("distance", _beyond, parts, where=TERMINAL),
