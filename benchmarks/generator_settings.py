@@ -1,8 +1,9 @@
-"""What the settings in divulge's advice change: tables of the demo's survey, before and after (docs/how-to/lower-the-risk.md).
+"""What the settings in divulge's advice change: tables of the demo's survey (docs/how-to/lower-the-risk.md).
 
-`python benchmarks/generator_settings.py make FOLDER` writes the tables of the generators that are installed beside it (CART is
-divulge's own); `... assess FOLDER` prints a row of the page for each. Run on 29 November 2026 with imbalanced-learn 0.14.2,
-ctgan 0.12.1, copulas 0.14.1, DataSynthesizer 0.1.13; these need environments of their own, as they disagree on pandas.
+`python benchmarks/generator_settings.py tables FOLDER` writes the survey, `... make FOLDER` the tables of the
+generators that are installed there (CART is divulge's own), `... assess FOLDER` prints a row of the page for each. Run
+on 29 November 2026 with imbalanced-learn 0.14.2, ctgan 0.12.1, copulas 0.14.1, DataSynthesizer 0.1.13, which disagree
+on pandas: each needs an environment of its own.
 """
 
 import importlib.util
@@ -60,7 +61,7 @@ def deep(real, kind, epochs):
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    np.random.seed(0)
+    np.random.seed(0)  # noqa: NPY002 # what these packages draw from
     model = getattr(ctgan, kind)(epochs=epochs, **({"batch_size": 100} if kind == "CTGAN" else {}))
     model.fit(real, [c for c in real if real[c].nunique() <= 12])
     return model.sample(len(real))
@@ -70,7 +71,7 @@ def copula(real, marginal):
     from copulas import univariate
     from copulas.multivariate import GaussianMultivariate
 
-    np.random.seed(0)
+    np.random.seed(0)  # noqa: NPY002 # what these packages draw from
     model = GaussianMultivariate(distribution=getattr(univariate, marginal))
     model.fit(real.astype(float))
     return model.sample(len(real))
