@@ -14,6 +14,7 @@ from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
 from divulge.report.prose.bounds import (
     ALONE,
     BY_RUNS,
+    NO_RELATION,
     NO_VALUE,
     OTHER_FORM,
     UNLIKE,
@@ -175,6 +176,7 @@ _NOT_COMPARED = {
     NO_VALUE: "no value stands in both the synthetic and the real table",
     BY_RUNS: "the words of its texts were compared by runs of eight alone",
     OTHER_FORM: "its synthetic values are written in a form that no comparison reads",
+    NO_RELATION: "no relation leads from there to the people",
     UNLIKE: "most synthetic values stand in no real record",
 }
 
