@@ -206,7 +206,7 @@ def test_folders_of_linked_tables_are_whole_people(divulge, folders):
     [
         (("--unit", "user"), "unit: no table 'user'"),
         (("--scores", "hit"), "scores: this is a setting of one table"),
-        (("synthetic",), "synthetic: this is one table, and another side is several"),
+        (("synthetic",), "the files have different columns"),
     ],
 )
 def test_what_folders_cannot_be_is_a_sentence(divulge, folders, given, told):

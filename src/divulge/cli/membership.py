@@ -119,8 +119,12 @@ def changes(real1: str, syn1: str, real2: str, syn2: str, **options: Any) -> Non
     paths = _checked(options, [real1, syn1, real2, syn2])
     with progress_shown(options["quiet"]) as progress:
         progress("reading the tables", 0, 1)
-        roles = ["the first real table", "the first synthetic table", "the second real table",
-                 "the second synthetic table"]  # fmt: skip
+        roles = [
+            "the first real table",
+            "the first synthetic table",
+            "the second real table",
+            "the second synthetic table",
+        ]
         given = _given(options)
         _check_memory(real1, [syn1, syn2], real2, options, given["schema"])
         tables = _read(paths, roles, options)
