@@ -110,16 +110,20 @@ def linked_sides(
     TableError
         A table cannot be read.
     """
-    linked = {role: is_linked(given, described=described) for role, given in sides.items() if given is not None}
-    if not all(linked.values()):
-        named = described or any("=" in given for role, given in sides.items() if linked.get(role))
-        if named and any(linked.values()):
-            one = next(role for role, several in linked.items() if not several)
-            raise SettingError(
-                f"{one}: this is one table, and another side is several. hint: name folders, or lists: "
-                "users=users.csv,orders=orders.csv."
-            )
+    given_sides = {role: given for role, given in sides.items() if given is not None}
+    linked = {role: is_linked(given, described=described) for role, given in given_sides.items()}
+    named = described or any("=" in given_sides[role] for role, several in linked.items() if several)
+    if not (named and any(linked.values())) and not linked["real"]:
         return None
+    folders = {role: several or Path(str(given_sides[role])).is_dir() for role, several in linked.items()}
+    if not all(folders.values()):
+        if not named:
+            return None  # what the folder lacks to be one table is told
+        one = next(role for role, several in folders.items() if not several)
+        raise SettingError(
+            f"{one}: this is one table, and another side is several. hint: name folders, or lists: "
+            "users=users.csv,orders=orders.csv."
+        )
     out: dict[str, dict[str, Any] | None] = dict.fromkeys(sides)
     for role, given in sides.items():
         if given is not None:
