@@ -366,3 +366,16 @@ def test_folders_on_the_command_line_are_linked_tables(tmp_path):
     lacking = CliRunner().invoke(cli, ["assess", *folders, *fast])
     assert "no table 'orders'" in str(lacking.exception)
     assert CliRunner().invoke(cli, ["plan", *folders[:1], *folders[:1]]).exit_code == 0
+
+
+def test_a_schema_may_be_the_path_of_its_file(tmp_path):
+    real, synthetic, holdout = shops(14)
+    (tmp_path / "one.toml").write_text(divulge.infer_schema(real["users"]).to_toml())
+    linked = linked_tables(real, synthetic).schema
+    (tmp_path / "linked.toml").write_text(linked.to_toml())
+    by_file = divulge.assess(real, synthetic, holdout, schema=tmp_path / "linked.toml", **FAST)
+    assert by_variant(by_file).keys() == by_variant(divulge.assess(real, synthetic, holdout, **FAST)).keys()
+    alone = [t["users"] for t in (real, synthetic, holdout)]
+    assert divulge.assess(*alone, schema=str(tmp_path / "one.toml"), **FAST).results
+    with pytest.raises(SettingError, match="describes several tables"):
+        divulge.assess(*alone, schema=tmp_path / "linked.toml", **FAST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def _stem(path: Path) -> str:
 # ---------------------------------------------------------------- linked tables
 
 
-def relations_in(path: str | None) -> RelationalSchema | None:
+def relations_in(path: str | PathLike[str] | None) -> RelationalSchema | None:
     """Return the tables and relations that a schema file describes; None where it describes one table."""
     found = None if path is None else read_metadata(path)
     several = len(found.tables if isinstance(found, RelationalSchema) else (found or {}).get("tables", ())) > 1
