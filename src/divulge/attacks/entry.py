@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from divulge.case.case import Case
 from divulge.core.result import Counts, Result
@@ -15,16 +15,20 @@ from divulge.core.result import Counts, Result
 __all__ = [
     "Attack",
     "Coarse",
+    "Cost",
     "Count",
+    "EngineWork",
     "Exact",
     "Plan",
     "Primary",
     "Record",
     "Rounding",
+    "SearchBytes",
     "Share",
     "Withheld",
     "Words",
     "hit_words",
+    "indexed",
     "on_demand",
     "per_key_set",
     "per_pair",
@@ -180,6 +184,78 @@ def on_demand(why: str, *, in_memory: bool = False) -> Plan:
     return Plan("demand", why=why, in_memory=in_memory)
 
 
+# ---------------------------------------------------------------- what it costs
+
+
+class EngineWork(NamedTuple):
+    """What the time of a run depends on whose tables an engine holds."""
+
+    rows: int
+    """Of all tables."""
+    synthetic: int
+    """Rows of the synthetic table."""
+    asked: int
+    """Members and strangers who are asked; 0 where counts alone are made."""
+    columns: int
+    """That are compared."""
+
+    @property
+    def cells(self) -> int:
+        """Values of all tables."""
+        return self.rows * self.columns
+
+    @property
+    def searches(self) -> float:
+        """Searches of people, each as long as one in 15 columns: in fewer columns more rows tie."""
+        return self.asked * max(1.0, self.columns / 15)
+
+
+class SearchBytes(NamedTuple):
+    """Bytes of memory of an attack that searches synthetic rows in files, measured with 15 columns."""
+
+    row: int
+    """Of each synthetic row."""
+    block: int
+    """Of each row of a block."""
+    person: int
+    """Of each person asked, with what attacks before it left in memory."""
+    always: int = 150_000_000
+
+
+def _distinct_rows(work: EngineWork, settings: Settings) -> float:
+    return 0.006 + 9e-9 * work.rows  # of some columns
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an attack costs beside the memory and the time of its plan, as fitted to measured runs.
+
+    Where an engine holds the tables, seconds are those of one thread and of DuckDB, with runs of 1, 10 and 100 million
+    rows of 15 columns (docs/decisions/engines.md).
+    """
+
+    measured: str = ""
+    """Its own parts in `run/cost/measured_cost.py`, where those of its plan are not what it costs."""
+    seconds: Callable[[EngineWork, Settings], float] = _distinct_rows
+    """CPU seconds of a call by an engine, without scores and models."""
+    shared: Callable[[EngineWork, Settings], float] | None = None
+    """Further seconds of the calls for which they are not 0: these calls are made together, and take them once."""
+    memory: SearchBytes | None = None
+    """Of an attack that searches rows in files; None where it was not measured."""
+    disk: Callable[[int, bool], int] | None = None
+    """Bytes of a synthetic row that it writes and removes at its end, given the columns and whether there are several
+    blocks of rows."""
+    kept: int = 0
+    """Of these, bytes that stay until the run ends."""
+    copied: bool = False
+    """Whether it writes the codes of all rows once more."""
+
+
+def indexed(columns: int) -> int:
+    """Return the bytes of a row of an index in files, 153 with 15 columns."""
+    return 63 + 6 * columns
+
+
 # ---------------------------------------------------------------- how the results are used
 
 
@@ -286,6 +362,7 @@ class Attack:
     run: Run
     """`run(case, **settings)` makes the attack on a `Case`."""
     plan: Plan
+    cost: Cost = field(default_factory=Cost)
     weight: int = 0
     """Priority when the time of a run is limited: the greatest weight comes first; 0 keeps the order of the plan."""
     primary: Primary | None = None

@@ -15,6 +15,7 @@ from divulge.attacks.checks import in_doubt
 from divulge.attacks.entry import (
     Attack,
     Coarse,
+    Cost,
     Expect,
     Plan,
     Primary,
@@ -60,6 +61,7 @@ def attack(
     reference: str,
     words: Words,
     plan: Plan,
+    cost: Cost | None = None,
     weight: int = 0,
     primary: Primary | None = None,
     summary: Summary | None = None,
@@ -87,9 +89,9 @@ def attack(
 
     def enter(function: Run) -> Any:
         entry = Attack(
-            function.__name__, family, question, needs, reference, words, function, plan, weight, primary,
-            summary, expect, record, counts, hit, values, coarse, context, compared, tuple(notes), sampled,
-            most, held, tuple(alone),
+            function.__name__, family, question, needs, reference, words, function, plan, cost or Cost(), weight,
+            primary, summary, expect, record, counts, hit, values, coarse, context, compared, tuple(notes),
+            sampled, most, held, tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
         CATALOGUE[entry.name] = entry

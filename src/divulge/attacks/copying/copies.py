@@ -37,7 +37,7 @@ from divulge.attacks.copying.own_words import BAG, OTHER_COLUMNS, OWN_FORMS, REC
 from divulge.attacks.copying.own_words import NOTES as WORDS_NOTES
 from divulge.attacks.copying.rare_pairs import RARE_PAIR, RARE_PAIRS, RARE_PAIRS_NOTES, rare_pairs
 from divulge.attacks.copying.text_columns import text_columns
-from divulge.attacks.entry import Primary, Record, Withheld, Words, per_table
+from divulge.attacks.entry import Cost, Primary, Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
@@ -129,6 +129,7 @@ _COPIES_WORDS = Words(
     reference="Donner and Zou 2012 (MOVER) for the interval of the residual; Westfall and Young 1993 (max-T).",
     words=_COPIES_WORDS,
     plan=per_table({"variants": _IN_A_RUN}, columns=0, in_memory=False, counted={"variants": ("exact",)}),
+    cost=Cost(seconds=lambda work, settings: 5e-8 * work.cells, copied=True),  # by their hash, and compared
     weight=8,
     held=beside_words,
     primary=Primary("copies", lambda variant: variant in ("exact", "near"), clears=True),
@@ -478,14 +479,13 @@ def _near_result(
     if near.radius == 0:
         told += "; at 0 a near copy is an exact one on the columns compared"
     members = Outcomes(near.real, cluster=case.units("real"))
-    context: dict[str, float | None] = {"radius": near.radius}
     plain = Result(
         attack="copies",
         variant=variant,
         keys=keys,
         settings={"columns": len(near.columns), "radius": near.radius},
         real=rate_of(members),
-        context=context,
+        context={"radius": near.radius},
         notes=(told, *notes),
         curves={"at_least": GRID.round(2).tolist(), "members": survival(members)},
         individual=Individual(real=near.real, holdout=near.holdout),

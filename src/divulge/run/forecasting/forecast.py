@@ -276,7 +276,7 @@ def _seconds_of(case: Case, planned: Plan, work: Work, options: RunOptions, limi
 
 def _bytes_of(work: Work, options: RunOptions) -> int:
     """Return about how much memory a run takes; by an engine membership is one of the attacks that search."""
-    return expected_bytes(replace(work, membership=work.membership and options.engine not in COUNTING))
+    return expected_bytes(replace(work, apart=() if options.engine in COUNTING else work.apart))
 
 
 def _of_codes(case: Case) -> int:

@@ -7,9 +7,20 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
+from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.membership.membership import membership
 from divulge.core.coded_scores import CODED_FROM
 from divulge.core.errors import DivulgeError, SizeError
-from divulge.run.cost.expected_cost import Work, check_work, expected_bytes, limit_of, process_bytes, too_large, work_of
+from divulge.run.cost.expected_cost import (
+    Work,
+    check_work,
+    expected_bytes,
+    limit_of,
+    own_parts,
+    process_bytes,
+    too_large,
+    work_of,
+)
 from divulge.run.cost.memory import Room, room
 from divulge.run.forecasting.forecast import Sizes, announced, outlook_of, sizes_of
 from divulge.run.forecasting.outlook import Outlook
@@ -76,7 +87,7 @@ def _fits_surely(sizes: Sizes, there: Room) -> bool:
         rows=rows, synthetic=sizes.synthetic.rows, people=people, asked=people, columns=columns, bits=0.0,
         levels=rows * columns, table_bytes=sum(s.table_bytes for s in tables),
         text_bytes=sum(s.file_bytes for s in tables), scores=people * (_TESTS + _TESTS_A_COLUMN * columns),
-        membership=True, fidelity=True, fidelity_models=True,
+        apart=own_parts(CATALOGUE), fidelity=True, fidelity_models=True,
     )  # fmt: skip
     return expected_bytes(most) <= there.free
 
@@ -141,7 +152,7 @@ def work_of_membership(sizes: Sizes, reading: Reading, columns: Sequence[str] | 
     text = sum(s.file_bytes for s in sizes.tables.values())
     whole = work_of(announced(sizes, reading, RunOptions()), (), RunOptions(fidelity=False), text_bytes=text)
     compared = whole.columns if columns is None else min(whole.columns, len(columns))
-    return replace(whole, columns=compared, attacks=False, membership=True)
+    return replace(whole, columns=compared, attacks=False, apart=(membership.entry.cost.measured,))
 
 
 def check_comparison(

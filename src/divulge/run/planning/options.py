@@ -95,6 +95,10 @@ class RunOptions:
         """Most people of a sample; None asks everybody."""
         return None if self.people is None or isinstance(self.people, str) else int(self.people)
 
+    def makes(self, attack: str) -> bool:
+        """Return whether the user wants an attack made."""
+        return self.membership or attack != "membership"
+
     def check(self) -> None:
         """Raise a `SettingError` for an option that is not valid."""
         for name in ("acceptable", "jobs", "budget", "people", "positive_control"):
