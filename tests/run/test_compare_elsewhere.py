@@ -31,7 +31,7 @@ from divulge.run.engines.people_sample import DEFAULT
 from divulge.run.forecasting.memory_check import bytes_of_scores
 from divulge.run.planning.options import Attacker, RunOptions
 from divulge.run.planning.plan import plan_of
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 
 ENGINES = ("duckdb", "polars")
 ASKED = {"keys": ["age", "job"], "targets": ["illness", "income"], "jobs": 1, "fidelity": False}

@@ -56,7 +56,7 @@ from divulge.run.planning.plan import Plan, plan_of, without_models
 from divulge.run.run_result import RunResult, tables_in_report
 from divulge.tables.counting import Engine
 from divulge.tables.kinds import kind_of
-from divulge.tables.readers import load, opened
+from divulge.tables.opening import load, opened
 
 __all__ = ["assess", "assess_with"]
 

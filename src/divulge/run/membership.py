@@ -22,7 +22,7 @@ from divulge.core.schema import Schema
 from divulge.run.forecasting.memory_check import check_membership
 from divulge.run.planning.options import Reading, listed
 from divulge.tables.counting import COUNTING
-from divulge.tables.readers import load
+from divulge.tables.opening import load
 
 __all__ = ["changes", "membership", "membership_checked"]
 

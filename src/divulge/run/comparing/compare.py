@@ -49,7 +49,7 @@ from divulge.run.planning.options import Attacker, Reading, RunOptions, attacker
 from divulge.stats.rank_intervals import Ranking
 from divulge.tables.counting import Engine
 from divulge.tables.kinds import kind_of
-from divulge.tables.readers import load, opened
+from divulge.tables.opening import load, opened
 
 __all__ = ["compare"]
 

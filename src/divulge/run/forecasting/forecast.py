@@ -37,7 +37,7 @@ from divulge.run.planning.options import NOBODY, Attacker, Reading, RunOptions, 
 from divulge.run.planning.people import FEWER
 from divulge.run.planning.plan import Plan, first_key_sets, plan_of
 from divulge.tables.counting import BY_ROWS, COUNTING, Engine, narrowest
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Sizes", "announced", "outlook_of", "plan", "prepared", "sizes_of"]

@@ -19,8 +19,7 @@ from divulge.core.schema import Schema, column_names
 from divulge.measures.registry import checked_tolerance
 from divulge.measures.result import TOLERANCE
 from divulge.report.model import Settings
-from divulge.tables.counting import Engine
-from divulge.tables.engines import check_engine
+from divulge.tables.counting import Engine, check_engine
 
 __all__ = ["NOBODY", "Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed", "n_jobs"]
 

@@ -20,8 +20,8 @@ from divulge.core.errors import ColumnError, SettingError, TableError
 from divulge.core.schema import check_columns, infer
 from divulge.kernels.counts.binning import fit_binning
 from divulge.tables.frames import Table, collect, table_of
+from divulge.tables.opening import opened
 from divulge.tables.pooled_columns import pool
-from divulge.tables.readers import opened
 
 __all__ = ["Division", "Stratum", "split", "split_rows"]
 
