@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow  # every file is parsed twice
 
 
 def test_imports_are_no_longer_chain():
-    assert len(house.longest_chain()) <= 31
+    assert len(house.longest_chain()) <= 24
 
 
 def test_folders_have_few_files():

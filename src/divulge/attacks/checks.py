@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.case.case import Case
 from divulge.core.coded_scores import coded_by_cell
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.result import Baseline, Difference, Individual, Rate, Result, Risk, Verdict, counts_rows
@@ -27,6 +26,9 @@ from divulge.stats import (
 from divulge.stats.attraction import Attraction
 from divulge.stats.isolation import Isolation
 from divulge.stats.pairing import Paired
+
+if TYPE_CHECKING:
+    from divulge.case.case import Case
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -5,14 +5,18 @@ be published.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 from divulge.case.case import Case
 from divulge.core.result import Counts, Result
 
 __all__ = [
+    "CATALOGUE",
+    "UNTAUGHT",
+    "WAYS",
     "Attack",
     "Coarse",
     "Cost",
@@ -67,6 +71,11 @@ class Words:
 
 
 # ---------------------------------------------------------------- the plan
+
+WAYS = ("nearest record", "CAP", "k-vote", "model")
+"""Ways to guess a target. The first is the headline; this was fixed before any data."""
+UNTAUGHT = WAYS[:3]
+"""Ways that train no model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,6 +416,46 @@ class Attack:
     def rounding(self, name: str) -> Rounding | None:
         """Return how a further number is rounded; None if it is not declared, and therefore withheld."""
         return self.context.get(name) or self.context.get(re.sub(r"\d+", "#", name))
+
+
+class _Catalogue(MutableMapping[str, Attack]):
+    """The entries by name, in the order in which a run makes attacks. The attacks are loaded when somebody looks.
+
+    An attack that is loaded by itself is entered, and has its place once all are.
+    """
+
+    def __init__(self) -> None:
+        self._entered: dict[str, Attack] = {}
+
+    def _all(self) -> dict[str, Attack]:
+        import_module("divulge.attacks.catalogue")
+        return self._entered
+
+    def enter(self, entry: Attack) -> None:
+        """Enter an attack."""
+        self._entered[entry.name] = entry
+
+    def arrange(self, names: Iterable[str]) -> None:
+        """Put the entries into the order of these names."""
+        self._entered = {name: self._entered[name] for name in names if name in self._entered} | self._entered
+
+    def __getitem__(self, name: str) -> Attack:
+        return self._all()[name]
+
+    def __setitem__(self, name: str, entry: Attack) -> None:
+        self._all()[name] = entry
+
+    def __delitem__(self, name: str) -> None:
+        del self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+CATALOGUE = _Catalogue()
 
 
 def hit_words(hit: Mapping[str, str], variant: str) -> str:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from divulge.attacks.checks import in_doubt
 from divulge.attacks.entry import (
+    CATALOGUE,
     Attack,
     Coarse,
     Cost,
@@ -36,9 +37,8 @@ from divulge.core.result import Counts, Result
 from divulge.tables.counting import COUNTING, Engine
 from divulge.tables.stacking import LACKING, TOGETHER
 
-__all__ = ["CATALOGUE", "CODED", "MIXED", "answer", "attack", "is_about_tables", "made_alone", "worded"]
+__all__ = ["CODED", "MIXED", "answer", "attack", "is_about_tables", "made_alone", "worded"]
 
-CATALOGUE: dict[str, Attack] = {}
 CODED = (
     "Numbers and dates are put into bins, by default ten of equal counts among real and holdout; missing is a value "
     "of its own."
@@ -94,7 +94,7 @@ def attack(
             sampled, most, held, tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
-        CATALOGUE[entry.name] = entry
+        CATALOGUE.enter(entry)
         return public_function(entry, answer, of_one_table)
 
     return enter

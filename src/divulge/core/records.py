@@ -12,12 +12,39 @@ import msgspec
 from msgspec import Meta
 
 __all__ = [
-    "CLOCK", "COUNTS", "DECISION", "FOUND", "LISTING", "PUBLIC", "Baseline", "Count", "Difference", "Facts", "Group",
-    "KeySet", "MinimalKeySet", "Number", "Precondition", "Rate", "Repeated", "ResultRecord", "Risk", "Value",
-    "Verbatim", "Verdict",
+    "CLOCK",
+    "COUNTS",
+    "CRITICAL",
+    "DECISION",
+    "FOUND",
+    "INVALIDATING",
+    "LISTING",
+    "PUBLIC",
+    "Baseline",
+    "Count",
+    "Difference",
+    "Facts",
+    "Group",
+    "KeySet",
+    "MinimalKeySet",
+    "Number",
+    "Precondition",
+    "Rate",
+    "Repeated",
+    "ResultRecord",
+    "Risk",
+    "Value",
+    "Verbatim",
+    "Verdict",
 ]  # fmt: skip
 
 Verdict = Literal["excess found", "deficit found", "none found", "cannot tell", "no holdout"]
+INVALIDATING = ("no overlap", "exchangeable", "holdout unseen", "rows belong together")
+"""Checks without which nothing follows from members and strangers, whatever was found. A stranger who stands in the
+real table has himself at distance 0 there, so that comparisons which look at other people find an excess where there is
+none. The other critical checks fail where strangers are too much like members, which hides an excess and makes none."""
+CRITICAL = ("different tables", "units apart", *INVALIDATING)
+"""Checks that must hold for members and strangers to be comparable."""
 FOUND: tuple[Verdict, ...] = ("excess found", "deficit found")
 """Verdicts that are findings: members are hit more often than strangers, or less often."""
 Count = Annotated[int, Meta(ge=0, le=2**53)]

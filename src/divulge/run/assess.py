@@ -12,15 +12,16 @@ from typing import Any
 
 import msgspec
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, in_doubt
+from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.key_sets import minimal_disclosing
 from divulge.case.asked import asked_of
 from divulge.case.case import Case, build_case
 from divulge.case.code_files import check_parent
-from divulge.case.preconditions import CRITICAL, check_all
+from divulge.case.preconditions import check_all
 from divulge.core import __version__
 from divulge.core.memory import read_as_told
+from divulge.core.records import CRITICAL
 from divulge.core.result import Result, Verdict
 from divulge.core.schema import Schema, column_names
 from divulge.kernels.runtime import ABSENT, note_on_loops

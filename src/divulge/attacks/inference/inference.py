@@ -9,7 +9,18 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import ACCEPTABLE, SHOWN, Floats, checked_keys, judge, one_of, rate_of
-from divulge.attacks.entry import Cost, EngineWork, Primary, Record, SearchBytes, Settings, Withheld, Words, per_target
+from divulge.attacks.entry import (
+    WAYS,
+    Cost,
+    EngineWork,
+    Primary,
+    Record,
+    SearchBytes,
+    Settings,
+    Withheld,
+    Words,
+    per_target,
+)
 from divulge.attacks.inference._forest import model_answers, reference_answers
 from divulge.attacks.inference._from_rows import by_agreement, by_distance, expect, of_a_full_copy
 from divulge.attacks.inference._guesses import Guesses
@@ -26,14 +37,10 @@ from divulge.kernels.runtime import in_threads
 from divulge.stats import Outcomes, compare
 from divulge.stats.selective_prediction import abstaining
 
-__all__ = ["UNTAUGHT", "WAYS", "inference"]
+__all__ = ["inference"]
 
 Ints = NDArray[np.int64]
 
-WAYS = ("nearest record", "CAP", "k-vote", "model")
-"""Ways to guess. The first is the headline; this was fixed before any data."""
-UNTAUGHT = WAYS[:3]
-"""Ways that train no model."""
 _BLIND = (
     "even a full copy of the real table would give this attack hardly any risk, as people share what is known: it is "
     "right about strangers as well, and says nothing about copies"

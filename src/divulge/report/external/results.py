@@ -7,9 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.entry import Count, Exact, Rounding, Share
+from divulge.attacks.entry import CATALOGUE, Count, Exact, Rounding, Share
 from divulge.core.result import TOWARDS, Baseline, Risk, Value
 from divulge.report.external import known_numbers as known
 from divulge.report.external.published import published

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from divulge.attacks.catalogue import CATALOGUE
-from divulge.case.preconditions import CRITICAL, INVALIDATING
+from divulge.attacks.entry import CATALOGUE
+from divulge.core.records import CRITICAL, INVALIDATING
 from divulge.core.result import FOUND, counts_rows, is_compared, label, number, percent
 from divulge.report import formatting
 from divulge.report.external.published import published

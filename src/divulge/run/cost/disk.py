@@ -6,8 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from divulge.attacks.catalogue import CATALOGUE
-from divulge.attacks.entry import indexed
+from divulge.attacks.entry import CATALOGUE, indexed
 from divulge.case.case import Case
 from divulge.case.code_files import free_on_disk
 from divulge.case.spill import Spill

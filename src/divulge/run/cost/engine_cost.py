@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from divulge.attacks.catalogue import CATALOGUE
-from divulge.attacks.entry import EngineWork
+from divulge.attacks.entry import CATALOGUE, EngineWork
 from divulge.case.case import Case
 from divulge.run.cost.expected_cost import TAUGHT, shortened
 from divulge.run.cost.measured_cost import SECONDS

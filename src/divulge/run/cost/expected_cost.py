@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.case.case import Case
 from divulge.case.spill import Spill
 from divulge.core.coded_scores import CODED_FROM
@@ -19,7 +19,7 @@ from divulge.measures.entry import Measure
 from divulge.report.fidelity_model import LONG
 from divulge.run.cost.measured_cost import ALONE, BYTES, SECONDS
 from divulge.run.cost.memory import Room, in_bytes
-from divulge.run.planning.options import RunOptions
+from divulge.run.planning.options import Attacker, RunOptions
 from divulge.run.planning.plan import Task
 from divulge.tables.counting import COUNTING
 from divulge.tables.frames import Table
@@ -28,6 +28,7 @@ from divulge.tables.sizes import TableSize
 __all__ = [
     "TAUGHT",
     "Work",
+    "bytes_of_scores",
     "bytes_parts",
     "check_work",
     "expected_bytes",
@@ -50,6 +51,8 @@ __all__ = [
 _CELL_IN = "cell in "
 _LONG = 0.1  # of the CPU seconds of a run: a measure that takes less does not slow it down
 _SCORE, _CODED = 8, 2  # bytes of the score of a person, and of one that is coded
+_OF_TABLES, _RANKED = 4, 3  # comparisons of whole tables whose scores are kept; attacks that always rank
+_BYTES_OF_RANKED = 67  # of a person, for one candidate and one attack: the scores, and copies of them
 _KEPT = 2**28  # bytes of tables of counts that a case keeps at most
 _IN_BLOCKS = 3 * Spill(Path()).block_rows
 """Rows of all tables up to which an index in files has a block or two, which saves nothing."""
@@ -369,6 +372,30 @@ def _kinds(task: Task) -> list[str]:
         return [entry.cost.measured]
     per = entry.plan.per
     return [{"key set": "pair"}.get(per, per), *(["model"] if "model" in task.settings.get("ways", ()) else [])]
+
+
+def bytes_of_scores(sides: Sequence[int], columns: int, attacker: Attacker, *, membership: bool) -> tuple[int, int]:
+    """Return about how many bytes the scores that rank one candidate take, as they are kept and while they rank.
+
+    Parameters
+    ----------
+    sides
+        Members asked, and strangers where there are any: without them nothing is ranked.
+    columns
+        Of the tables.
+    attacker, membership
+        Of the run.
+
+    Examples
+    --------
+    >>> bytes_of_scores([1_000_000, 1_000_000], 15, Attacker(), membership=True)
+    (76000000, 536000000)
+    """
+    named = attacker.keys is not None and attacker.targets is not None
+    targets = columns if attacker.targets is None else len(attacker.targets)
+    each = sum(n * (_CODED if n >= CODED_FROM else _SCORE) for n in sides)
+    ranked = sum(sides) * (_RANKED + named + membership) if len(sides) > 1 else 0
+    return each * ((1 + named) * targets + _OF_TABLES), _BYTES_OF_RANKED * ranked
 
 
 def process_bytes() -> int:

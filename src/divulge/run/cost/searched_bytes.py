@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from divulge.attacks.catalogue import CATALOGUE
-from divulge.attacks.entry import SearchBytes
+from divulge.attacks.entry import CATALOGUE, SearchBytes
 from divulge.case.spill import Spill
 from divulge.run.planning.plan import Task
 

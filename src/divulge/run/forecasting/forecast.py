@@ -9,8 +9,8 @@ from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE
+from divulge.attacks.entry import CATALOGUE
 from divulge.case.case import Case, build_case
 from divulge.case.code_files import free_on_disk
 from divulge.core.errors import SettingError

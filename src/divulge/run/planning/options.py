@@ -21,10 +21,12 @@ from divulge.measures.result import TOLERANCE
 from divulge.report.model import Settings
 from divulge.tables.counting import Engine, check_engine
 
-__all__ = ["NOBODY", "Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed", "n_jobs"]
+__all__ = ["MEMBERSHIP", "NOBODY", "Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed", "n_jobs"]
 
 Search = Literal["default", "full", "off"]
 
+MEMBERSHIP = "membership"
+"""The attack that an option leaves out, and that a call makes alone once its scores are known to fit into memory."""
 NOBODY = "none"
 """The number of people of a run by an engine that counts alone."""
 
@@ -96,7 +98,7 @@ class RunOptions:
 
     def makes(self, attack: str) -> bool:
         """Return whether the user wants an attack made."""
-        return self.membership or attack != "membership"
+        return self.membership or attack != MEMBERSHIP
 
     def check(self) -> None:
         """Raise a `SettingError` for an option that is not valid."""

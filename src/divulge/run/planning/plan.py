@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from itertools import combinations, islice
 from typing import Any
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import highest_level
-from divulge.attacks.entry import Attack
+from divulge.attacks.entry import CATALOGUE, UNTAUGHT, WAYS, Attack
 from divulge.attacks.entry import Plan as EntryPlan
-from divulge.attacks.inference.inference import UNTAUGHT, WAYS
 from divulge.attacks.key_sets import ranked_key_sets
 from divulge.case.case import Case
 from divulge.core.errors import ColumnError, SettingError
