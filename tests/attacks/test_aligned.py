@@ -318,7 +318,7 @@ def test_large_tables_are_sampled_and_said_so(monkeypatch):
     again = aligned(real[order], synthetic[order], holdout[order])
     assert (some.real.n, some.holdout.n, some.verdict) == (200, 200, "excess found")
     assert {**some.to_dict(), "seconds": 0} == {**again.to_dict(), "seconds": 0}
-    assert any("at most 3,000 members" in n for n in some.notes) and not any("at most 3" in n for n in whole.notes)
+    assert any("at most 2,000 members" in n for n in some.notes) and not any("at most 2" in n for n in whole.notes)
 
 
 @pytest.mark.parametrize("kind", ["missing", "one value", "infinite", "huge", "many levels", "wide"])

@@ -69,6 +69,8 @@ LEAKS = {
         lambda rng, n: [f"0{k}" for k in numbers(rng, n)],
         lambda t: f"+49 ({t[1:4]}) {t[4:7]}-{t[7:]}",
     ),
+    "within a longer text": (numbers, lambda t: f"case {t} (closed)"),
+    "characters in any order": (names, lambda t: t[::-1]),
 }
 
 
@@ -222,6 +224,14 @@ def one_more(a, b):
     return a == b or any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
 
 
+def bare(text):
+    return fold(text).replace(" ", "")
+
+
+def part_of(part, text):
+    return 8 <= len(part) <= 64 and part in text
+
+
 PLAIN = {
     "without marks": lambda a, b: fold(a) != "" and fold(a) == fold(b),
     "words in any order": lambda a, b: fold(a) != "" and sorted(fold(a).split()) == sorted(fold(b).split()),
@@ -233,7 +243,14 @@ PLAIN = {
         b.strip().lower()
         in {h(t.encode()).hexdigest() for h in (hashlib.md5, hashlib.sha256) for t in (a, a.strip().lower())}
     ),
+    "within a longer text": lambda a, b: part_of(bare(a), bare(b)) or part_of(bare(b), bare(a)),
 }
+OWN = {
+    "first characters": lambda t: t[:8] if len(t) >= 8 else None,
+    "last characters": lambda t: t[-8:] if len(t) >= 8 else None,
+    "characters in any order": sorted,
+}
+"""What one person alone must have."""
 PIECE = st.sampled_from(
     ["abcd", "Abcé", "abd", "12345", "1235", "Ø", "ß", " ", "-", "_", "x", "日本語", "اسم", "\U0001f600"]
 )
@@ -252,10 +269,10 @@ TEXTS = st.lists(
 @given(TEXTS, TEXTS)
 def test_forms_are_those_of_plain_python(people, synthetic):
     hits = SyntheticSpellings(pl.Series(synthetic)).hits(pl.Series(people), np.arange(len(people)))
-    assert hits.keys() == PLAIN.keys() | {"first characters", "last characters"}
-    for form, end in (("first characters", slice(8)), ("last characters", slice(-8, None))):
-        mine, theirs = ([(squeezed(t) or "")[end] for t in texts] for texts in (people, synthetic))
-        expected = [float(e in theirs) if len(e) == 8 and mine.count(e) == 1 else None for e in mine]
+    assert list(hits) == list(FORMS)
+    for form, key in OWN.items():
+        mine, theirs = ([key(squeezed(t) or "") for t in texts] for texts in (people, synthetic))
+        expected = [float(e in theirs) if e and mine.count(e) == 1 else None for e in mine]
         assert [None if np.isnan(h) else h for h in hits[form]] == expected, form
     for form, equal in PLAIN.items():
         expected = [any(equal(a, b) for b in synthetic) for a in people]
@@ -275,7 +292,7 @@ def test_order_and_threads_change_nothing(monkeypatch):
     order = np.random.default_rng(0).permutation(N)
     after = divulge.copies(real[order].select(reversed(real.columns)), synthetic[order], holdout=holdout[order].to_pandas(),
                            variants=["one column"])  # fmt: skip
-    assert len(before) == 8
+    assert len(before) == 1 + len(FORMS)
     for one, other in zip(before, after, strict=True):
         assert {**one.to_dict(), "seconds": 0} == {**other.to_dict(), "seconds": 0}
         np.testing.assert_array_equal(one.individual.real[order], other.individual.real)

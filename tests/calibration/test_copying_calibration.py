@@ -248,14 +248,19 @@ def spelled(rng, n, form):
         texts = [f"{v:06d}" for v in rng.integers(0, 10**6, n)]
         place = rng.integers(0, 6, n)
         return texts, [t[:i] + str((int(t[i]) + 1) % 10) + t[i + 1 :] for t, i in zip(texts, place, strict=True)]
+    if form == "backwards":
+        texts = [f"{v:015x}" for v in rng.integers(0, 2**60, n)]
+        return texts, [t[::-1] for t in texts]
     parts = rng.integers(0, [40, 800], (n, 2))
     texts = [f"Given{a} Family{b}é" for a, b in parts]
-    turned = {"order": "family{1}e, given{0}", "marks": "GIVEN{0} FAMILY{1}E"}[form]
+    turned = {
+        "order": "family{1}e, given{0}", "marks": "GIVEN{0} FAMILY{1}E", "within": "No. 7: given{0} family{1}e (closed)",
+    }[form]  # fmt: skip
     return texts, [turned.format(a, b) for a, b in parts]
 
 
 @runs(20, 200)
-@pytest.mark.parametrize("form", ["order", "marks", "digits"])
+@pytest.mark.parametrize("form", ["order", "marks", "digits", "within", "backwards"])
 def test_identifiers_in_another_spelling_are_found_and_chance_is_not(form, runs, errors):
     """A twentieth of 400 people is found; without any of them, no form finds more than one table in twenty."""
     wrong, found = 0, 0

@@ -84,6 +84,55 @@ class RelationalSchema:
         """Return the relations that lead to a table from its children."""
         return tuple(r for r in self.relations if r.parent == table)
 
+    def people(self, unit: str | None = None) -> str:
+        """Return the name of the table that has one row for each person: `unit`, or the only one above all others.
+
+        Raises
+        ------
+        SettingError
+            No table has this name, or several tables, or none, stand above the others.
+
+        Examples
+        --------
+        >>> tables = {name: Schema((Column("id", "identifier"),)) for name in ("orders", "users")}
+        >>> RelationalSchema(tables, (Relation("users", ("id",), "orders", ("id",)),)).people()
+        'users'
+        """
+        if unit is not None:
+            if unit not in self.tables:
+                raise SettingError(no_such("unit", "table", unit, list(self.tables)))
+            return unit
+        above = [name for name in self.tables if self.children(name) and not self.parents(name)]
+        if len(above) == 1:
+            return above[0]
+        found = f"{', '.join(map(repr, above))} have no parent" if above else "no table is a parent and has none"
+        raise SettingError(f"unit: which table has one row for each person? {found}. hint: unit = NAME of that table.")
+
+    def paths(self, table: str, people: str) -> tuple[tuple[Relation, ...], ...]:
+        """Return the ways from a table up to that of the people, each from the child upwards; none repeats a table.
+
+        One way: each row belongs to one person. Several: a row may belong to several. None: the rows are nobody's own.
+
+        Examples
+        --------
+        >>> tables = {name: Schema((Column("id", "identifier"),)) for name in ("items", "orders", "users")}
+        >>> pairs = (("users", "orders"), ("orders", "items"))
+        >>> schema = RelationalSchema(tables, tuple(Relation(p, ("id",), c, ("id",)) for p, c in pairs))
+        >>> [[r.parent for r in path] for path in schema.paths("items", "users")]
+        [['orders', 'users']]
+        """
+
+        def ways(at: str, passed: tuple[str, ...]) -> list[tuple[Relation, ...]]:
+            found: list[tuple[Relation, ...]] = []
+            for relation in self.parents(at):
+                if relation.parent == people:
+                    found.append((relation,))
+                elif relation.parent not in passed:
+                    found += [(relation, *rest) for rest in ways(relation.parent, (*passed, relation.parent))]
+            return found
+
+        return tuple(ways(table, (table,))) if table != people else ()
+
     def override(self, other: RelationalSchema) -> RelationalSchema:
         """Return this schema with what `other` says: its columns, and its relations in place of the proposed ones.
 

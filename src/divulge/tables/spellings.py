@@ -1,4 +1,4 @@
-"""Spellings of one text: without marks and case, with its words in order, with a character deleted, as a digest."""
+"""Spellings of one text: without marks and case, in another order, with a character deleted, inside, as a digest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ __all__ = [
     "bags_of_words",
     "character_hashes",
     "digests",
-    "ends_of",
+    "keys_of",
+    "parts_of",
     "without_marks",
 ]
 
@@ -71,17 +72,43 @@ def bags_of_words(plain: pl.Series) -> Hashes:
     return np.asarray(sums[start[1:]] - sums[start[:-1]], dtype=np.uint64)
 
 
-def ends_of(plain: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Return the first and the last eight letters and digits of texts of `without_marks`; null for unsuitable lengths.
+def keys_of(plain: pl.Series) -> tuple[pl.Series, pl.Series, pl.Series]:
+    """Return the first eight letters and digits of texts of `without_marks`, the last eight, and all in order.
+
+    Null for texts of unsuitable length.
 
     Examples
     --------
-    >>> [end.to_list() for end in ends_of(pl.Series(["a 1234567", "0049 171 5550100", "lee ann"]))]
-    [['a1234567', '00491715', None], ['a1234567', '15550100', None]]
+    >>> [key.to_list() for key in keys_of(pl.Series(["a 1324567", "0049 171 50", "lee ann"]))]
+    [['a1324567', '00491715', None], ['a1324567', '04917150', None], ['1234567a', '000114579', 'aeelnn']]
     """
     whole = plain.str.replace_all(" ", "", literal=True)
-    whole = whole.set(~whole.str.len_chars().is_between(END, LONGEST), None)
-    return whole.str.slice(0, END), whole.str.slice(-END)
+    length = whole.str.len_chars()
+    some = whole.set(~length.is_between(SHORTEST, LONGEST), None)
+    in_order = pl.Series([None if t is None else "".join(sorted(t)) for t in some.to_list()], dtype=pl.String)
+    some = some.set(length < END, None)
+    return some.str.slice(0, END), some.str.slice(-END), in_order
+
+
+def parts_of(texts: pl.Series, others: pl.Series) -> pl.Series:
+    """Return which texts of `without_marks` are a part of another one, or have one as a part, or are equal to it.
+
+    The part has 8 to 64 letters and digits. Blanks count in neither.
+
+    Examples
+    --------
+    >>> others = pl.Series(["id a1234567 valid", "lee ann", "00491715"])
+    >>> parts_of(pl.Series(["a 1234567", "lee ann", "tel 0049 1715"]), others).to_list()
+    [True, False, True]
+    """
+    texts, others = (t.str.replace_all(" ", "", literal=True) for t in (texts, others))
+    own, other = (
+        t.filter(t.str.len_chars().is_between(END, LONGEST)).unique(maintain_order=True).to_list()
+        for t in (texts, others)
+    )
+    found = others.str.extract_many(own, overlapping=True).explode().drop_nulls().unique().to_list() if own else []
+    inside = texts.is_in(pl.Series(found, dtype=pl.String).to_list())
+    return inside | texts.str.contains_any(other) if other else inside
 
 
 def digests(text: str, lengths: tuple[int, ...] = DIGEST_LENGTHS) -> set[str]:

@@ -16,7 +16,8 @@ from divulge.tables.spellings import (
     bags_of_words,
     character_hashes,
     digests,
-    ends_of,
+    keys_of,
+    parts_of,
     without_marks,
 )
 
@@ -51,6 +52,9 @@ FORMS = {
     "digest": "a hexadecimal digest (MD or SHA) of a person's value stands there",
     "first characters": _PARTS.format("first"),
     "last characters": _PARTS.format("last"),
+    "within a longer text": f"texts of {END} letters and digits or more of which one is a part of the other, without "
+    "accents, capitals and punctuation",
+    "characters in any order": f"{_CHARACTERS}, by their characters in any order where no other person has the same",
 }
 """Forms of a text in which two spellings are equal, and the note of each."""
 FORM_WORDS = {
@@ -61,9 +65,10 @@ FORM_WORDS = {
     "digest": "as a digest",
     "first characters": f"by its first {END} letters and digits",
     "last characters": f"by its last {END} letters and digits",
+    "within a longer text": "within a longer text, or a part of it",
+    "characters in any order": "with its characters in any order",
 }
 """What each form is, in words that precede "the value of"."""
-_END_FORMS = ("first characters", "last characters")
 WRITTEN_OTHERWISE = (
     "values of members and of strangers are written otherwise (their lengths, first or last characters, or places in "
     "the order of all values), so that a spelling alone tells them apart: no verdict is given"
@@ -99,6 +104,11 @@ class _HashSet:
         return out
 
 
+def _own_keys(plain: pl.Series) -> dict[str, pl.Series]:
+    """Return by what texts are equal in the forms that count only where one person alone has it."""
+    return dict(zip(("first characters", "last characters", "characters in any order"), keys_of(plain), strict=True))
+
+
 class SyntheticSpellings:
     """Texts of the synthetic table in each form, in which texts of people are looked up."""
 
@@ -109,7 +119,7 @@ class SyntheticSpellings:
         self._bags = _HashSet(bags_of_words(self._plain))
         found = character_hashes(self._plain)
         self._whole, self._masked, self._deleted = (_HashSet(hashes) for hashes in found)
-        self._ends = [end.drop_nulls().unique() for end in ends_of(self._plain)]
+        self._own_keys = [key.drop_nulls().unique() for key in _own_keys(self._plain).values()]
         self._digests = set(texts.filter(_is_digest(texts)).str.strip_chars().str.to_lowercase().unique().to_list())
         self._lengths = tuple(n for n in DIGEST_LENGTHS if n in {len(d) for d in self._digests})
 
@@ -126,17 +136,18 @@ class SyntheticSpellings:
         found |= dict(zip(("another character", "a character more or less"), self._near(plain), strict=True))
         found["digest"] = self._digested(texts)
         out = {form: hit.astype(np.float64) for form, hit in found.items()}
-        for form, end, released in zip(_END_FORMS, ends_of(plain), self._ends, strict=True):
-            frame = pl.DataFrame({"end": end, "holder": holder}).with_columns(
-                least=pl.col("holder").min().over("end"), most=pl.col("holder").max().over("end")
+        out["within a longer text"] = parts_of(plain, self._plain).to_numpy().astype(np.float64)
+        for (form, key), released in zip(_own_keys(plain).items(), self._own_keys, strict=True):
+            frame = pl.DataFrame({"key": key, "holder": holder}).with_columns(
+                least=pl.col("holder").min().over("key"), most=pl.col("holder").max().over("key")
             )
             own = frame.select(
-                pl.col("end").is_not_null() & (pl.col("least") >= 0) & (pl.col("least") == pl.col("most"))
+                pl.col("key").is_not_null() & (pl.col("least") >= 0) & (pl.col("least") == pl.col("most"))
             )
-            hit = frame.select("end").with_row_index("row").join(released.alias("end").to_frame(), on="end", how="semi")
+            hit = frame.select("key").with_row_index("row").join(released.alias("key").to_frame(), on="key", how="semi")
             out[form] = np.where(own.to_series().to_numpy(), 0.0, np.nan)
             out[form][hit["row"].to_numpy()] += 1.0
-        return out
+        return {form: out[form] for form in FORMS}
 
     def _near(self, plain: pl.Series) -> tuple[Bools, Bools]:
         other, moved = np.zeros((2, len(plain)), dtype=np.bool_)

@@ -35,7 +35,7 @@ Ints = NDArray[np.int64]
 
 ALIGNED = "aligned"
 VIEWS = ("same columns", "either sign", "any columns", "any columns and sign", "columns matched")
-_MOST_PEOPLE = 3_000  # of either side; a limit on the time
+_MOST_PEOPLE = 2_000  # of either side; a limit on the time
 _MOST_ROWS = 100_000  # synthetic rows that are searched; a limit on the time
 _MOST_COLUMNS = 60  # that are aligned; a limit on the time
 _APART = 2.0  # standard scores from which two numbers are as far apart as two codes that differ

@@ -77,7 +77,7 @@ _DCR_WORDS = Words(
         "much more are not bounded.",
         "Tables that pass were shown to leak by membership attacks.",
         "Aligned: small shares of copies, and codes that are equally frequent and depend on no other column, do not "
-        "show, nor does a column of numbers under the heading of one of texts or dates. At most 3,000 members, as many "
+        "show, nor does a column of numbers under the heading of one of texts or dates. At most 2,000 members, as many "
         "strangers, 100,000 synthetic rows and 60 columns are compared.",
     ),
 )
