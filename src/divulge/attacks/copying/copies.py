@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.checks import GRID, SHOWN, Floats, judge, one_of, rate_of, record_result, survival
+from divulge.attacks.checks import SHOWN, Floats, by_record, one_of, record_result
 from divulge.attacks.copying.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, SMALLEST, all_but_one
 from divulge.attacks.copying.another_column import ANOTHER_COLUMN, ANOTHER_COLUMN_NOTES, another_column
 from divulge.attacks.copying.column_subsets import candidate_subsets
@@ -43,9 +43,8 @@ from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
 from divulge.case.matched_rows import matched_rows
 from divulge.core.errors import SettingError
-from divulge.core.result import Individual, Result
+from divulge.core.result import Result
 from divulge.core.schema import check_columns, column_names
-from divulge.stats import Outcomes, compare
 
 __all__ = ["copies"]
 
@@ -478,23 +477,13 @@ def _near_result(
     told += near.by_chance
     if near.radius == 0:
         told += "; at 0 a near copy is an exact one on the columns compared"
-    members = Outcomes(near.real, cluster=case.units("real"))
     plain = Result(
         attack="copies",
         variant=variant,
         keys=keys,
         settings={"columns": len(near.columns), "radius": near.radius},
-        real=rate_of(members),
         context={"radius": near.radius},
         notes=(told, *notes),
-        curves={"at_least": GRID.round(2).tolist(), "members": survival(members)},
-        individual=Individual(real=near.real, holdout=near.holdout),
-        verdict="no holdout",
     )
-    if near.holdout is None:
-        return plain
-    strangers = Outcomes(near.holdout, cluster=case.units("holdout"))
-    plain = replace(plain, holdout=rate_of(strangers), curves={**plain.curves, "strangers": survival(strangers)})
-    rng = case.rng(f"copies near {'+'.join(near.columns)}")
-    comparison = compare(members, strangers, level=case.level, rng=rng, draws=draws)
-    return judge(plain, comparison, case.level)
+    step = f"copies near {'+'.join(near.columns)}"
+    return by_record(case, plain, near.real, near.holdout, step=step, curves=True, draws=draws)
