@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,9 @@ from divulge.tables.matched_names import matched_names
 from divulge.tables.opening import opened
 from divulge.tables.pooled_columns import PooledColumn
 from divulge.tables.written_forms import said_columns
+
+if TYPE_CHECKING:
+    from divulge.case.relational.persons import Persons
 
 __all__ = ["COLLECTED", "IN_FILES", "LEFT_OUT", "READ", "Case", "build_case", "infer_schema", "schema_of"]
 
@@ -61,6 +64,8 @@ class Case:
     """Called during a long search with the number of rows done and the number of all rows."""
     reveal_values: bool = False
     """Whether subgroups are named by their values. Values are data: True only where the user asked for it."""
+    persons: Persons | None = None
+    """Where the rows are the people of linked tables: what else stands there of them."""
     cache: Memo = field(default_factory=Memo)
     """Results that attacks, measures or a run computed from this case and may need again."""
     _counted: Memo = field(default_factory=lambda: _tables_of_counts())
@@ -169,10 +174,7 @@ class Case:
         )  # fmt: skip
 
     def with_synthetic(self, codes: Mapping[str, NDArray[np.int32]]) -> Case:
-        """Return a new case with other codes in some columns of the synthetic table.
-
-        It shares real, holdout, levels and schema with this case, and what was computed from these.
-        """
+        """Return a new case with other codes in some columns of the synthetic table; it shares the rest with this."""
         return self.derived(self.encoded.with_synthetic(codes))
 
     @property
@@ -181,10 +183,7 @@ class Case:
         return self.tables[1].parts
 
     def synthetic_rows(self, first: int, last: int) -> Case:
-        """Return a new case with the synthetic rows from `first` up to, and without, `last`.
-
-        It shares real, holdout, levels and schema with this case, and what was computed from these.
-        """
+        """Return a new case with the synthetic rows from `first` up to, and without, `last`; it shares the rest."""
         table = self.tables[1].rows_at(slice(first, last))
         codes = {c: self.codes(c, binned=False)[1][first:last] for c in self.columns}
         return self.derived(self.encoded.with_synthetic(codes, table), (self.tables[0], table, *self.tables[2:]))

@@ -52,7 +52,8 @@ def check_all(case: Case) -> list[Precondition]:
         holdout_unseen,
         rows_together,
     ]
-    return [found for c in checks if (found := c(case)) is not None]
+    found = [found for c in checks if (found := c(case)) is not None]
+    return found if case.persons is None else [*found, *case.persons.checks]
 
 
 def verbatim_strangers(case: Case) -> list[Precondition]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from logging import ERROR
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ from divulge.core.errors import DivulgeError, SettingError
 from divulge.report.documents.console import clean
 
 if TYPE_CHECKING:
+    from divulge.core.relations import RelationalSchema
     from divulge.release.policy import Policy
     from divulge.report.model import Assessment
     from divulge.report.report import Report
@@ -65,21 +66,32 @@ def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | N
     Parquet, Arrow/Feather or Excel (book.xlsx::SHEET); "-" reads CSV from standard input. Without --keys, divulge
     searches for key sets; without --targets, each column is the target in turn.
 
+    Linked tables: REAL, SYNTHETIC and --holdout are folders of tables with relations, or lists:
+    users=users.csv,orders=orders.csv. A person is a row of the table above all others, or of that which --unit names.
+
     
     divulge assess real.csv synthetic.csv holdout.csv
     divulge assess real.csv synthetic.csv holdout.csv --keys age,sex,zip --targets income --policy policy.toml
     divulge assess real.csv a.csv b.csv c.csv --together --holdout holdout.csv
+    divulge assess real/ synthetic/ --holdout holdout/ --schema schema.toml
 
     Exit status: 0 done, 1 a --fail-on rule or a condition of --policy was broken, 2 unusable input, 3 an attack failed.
     """
+    from divulge.tables.folders import linked_sides, relations_in
+
     synthetic, holdout = with_holdout(synthetic, holdout, together=together)
     paths = [real, *synthetic, *([] if holdout is None else [holdout])]
     if paths.count("-") > 1:
         raise SettingError("-: only one table can come from standard input. hint: name a file.")
     folder = _checked_folder(options, paths)
-    check_names(paths, options)
-    tables = {"real": real, "synthetic": list(synthetic) if together else synthetic[0], "holdout": holdout}
-    _assess(tables, options, folder)
+    tables: dict[str, Any] = {
+        "real": real, "synthetic": list(synthetic) if together else synthetic[0], "holdout": holdout,
+    }  # fmt: skip
+    described = relations_in(options["schema_file"])
+    linked = linked_sides(tables, options["missing"], described=described is not None)
+    if linked is None:
+        check_names(paths, options)
+    _assess(linked or tables, options, folder, described)
 
 
 def _checked_folder(options: dict[str, Any], given: Sequence[str | None] = ()) -> Path:
@@ -97,7 +109,9 @@ def _checked_folder(options: dict[str, Any], given: Sequence[str | None] = ()) -
     return folder
 
 
-def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> None:
+def _assess(
+    tables: Mapping[str, Any], options: dict[str, Any], folder: Path, linked: RelationalSchema | None = None
+) -> None:
     from divulge.release.conditions import broken
     from divulge.release.fidelity_rules import parse_rule
     from divulge.release.policy import fixed_by, read_policy
@@ -114,7 +128,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
         parse_rule(rule, _attacks())
     policy = read_policy(options["policy"]) if options["policy"] else None
     previous = _previous(options["baseline"])
-    schema = read_schema(options["schema_file"]) if options["schema_file"] else None
+    schema = read_schema(options["schema_file"]) if options["schema_file"] and linked is None else None
     # beside the folder, not in it: checkpoints hold scores of each person, and an external report is passed on
     beside = folder.absolute().with_name(f"{folder.absolute().name}.unfinished")
     keep = beside if options["resume"] or can_keep(beside) else None
@@ -124,7 +138,7 @@ def _assess(tables: dict[str, Any], options: dict[str, Any], folder: Path) -> No
             tables["synthetic"],
             tables["holdout"],
             Attacker(options["keys"] or None, options["targets"] or None, options.get("subgroups", ())),
-            Reading(schema, options["unit"], options["ignore"], options["missing"]),
+            Reading(schema, options["unit"], options["ignore"], options["missing"], linked),
             RunOptions(
                 jobs=n_jobs(options["jobs"]),
                 reveal=() if external else reveal,

@@ -199,7 +199,11 @@ _TABLES: _Options = (
         metavar="FILE",
         help="How columns are read: TOML from `divulge schema`, or SDV metadata (JSON).",
     ),
-    click.option("--unit", metavar="COLUMN", help="Column that identifies the person or household."),
+    click.option(
+        "--unit",
+        metavar="COLUMN",
+        help="Column that identifies the person or household; of linked tables, the table with a row for each person.",
+    ),
     click.option(
         "--ignore", multiple=True, callback=names, metavar="COLUMNS", help="Columns to leave out of every attack."
     ),

@@ -18,8 +18,13 @@ __all__ = [
     "DECISION",
     "FOUND",
     "INVALIDATING",
+    "LENGTHS",
     "LISTING",
+    "OF_LINKED",
+    "PEOPLE_APART",
     "PUBLIC",
+    "REFERENCES",
+    "WINDOW",
     "Baseline",
     "Count",
     "Difference",
@@ -39,11 +44,17 @@ __all__ = [
 ]  # fmt: skip
 
 Verdict = Literal["excess found", "deficit found", "none found", "cannot tell", "no holdout"]
-INVALIDATING = ("no overlap", "exchangeable", "holdout unseen", "rows belong together")
+REFERENCES = "references"
+PEOPLE_APART = "people apart"
+WINDOW = "same window"
+LENGTHS = "same lengths"
+OF_LINKED = (REFERENCES, PEOPLE_APART, LENGTHS, WINDOW)
+"""Checks of linked tables alone."""
+INVALIDATING = ("no overlap", "exchangeable", "holdout unseen", "rows belong together", PEOPLE_APART)
 """Checks without which nothing follows from members and strangers, whatever was found. A stranger who stands in the
 real table has himself at distance 0 there, so that comparisons which look at other people find an excess where there is
 none. The other critical checks fail where strangers are too much like members, which hides an excess and makes none."""
-CRITICAL = ("different tables", "units apart", *INVALIDATING)
+CRITICAL = ("different tables", "units apart", REFERENCES, WINDOW, LENGTHS, *INVALIDATING)
 """Checks that must hold for members and strangers to be comparable."""
 FOUND: tuple[Verdict, ...] = ("excess found", "deficit found")
 """Verdicts that are findings: members are hit more often than strangers, or less often."""

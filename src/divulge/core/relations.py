@@ -102,7 +102,11 @@ class RelationalSchema:
             if unit not in self.tables:
                 raise SettingError(no_such("unit", "table", unit, list(self.tables)))
             return unit
-        above = [name for name in self.tables if self.children(name) and not self.parents(name)]
+        above = [
+            name
+            for name in self.tables
+            if any(r.child != name for r in self.children(name)) and all(r.parent == name for r in self.parents(name))
+        ]
         if len(above) == 1:
             return above[0]
         found = f"{', '.join(map(repr, above))} have no parent" if above else "no table is a parent and has none"

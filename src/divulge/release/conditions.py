@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from divulge.attacks.entry import CATALOGUE
 from divulge.core.errors import SettingError
-from divulge.core.records import CRITICAL, INVALIDATING
+from divulge.core.records import CRITICAL, INVALIDATING, OF_LINKED
 from divulge.core.result import FOUND, is_compared
 from divulge.release.accepted import since
 from divulge.release.fidelity_rules import in_words, judge_rule
@@ -78,6 +78,7 @@ def judge_policy(
         *_standing(data),
         *(_about_people(data) if policy else ()),
         *((c.words, c.judge(data)) for c in _conditions(policy, fail_on)),
+        *((c.words, c.judge(data)) for c in (_of_linked(data) if policy and policy.preconditions is not False else ())),
     ]
     return policy_model.Policy(
         name=policy.name if policy else "--fail-on",
@@ -108,7 +109,8 @@ def _of_policy(policy: Policy) -> list[_Condition]:
     out = [_verdict(policy.verdicts)]
     if policy.preconditions is not False:
         further = policy.preconditions if isinstance(policy.preconditions, tuple) else ()
-        out += [_precondition(check) for check in dict.fromkeys((*CRITICAL, *further))]
+        always = [check for check in CRITICAL if check not in OF_LINKED]
+        out += [_precondition(check) for check in dict.fromkeys((*always, *further))]
     out += [_required(attack) for attack in policy.required]
     for attack, limits in policy.attacks.items():
         given = ((f, getattr(limits, f)) for f in limits.__struct_fields__)
@@ -186,6 +188,11 @@ def _precondition(check: str) -> _Condition:
         return _judged("", "was not tested")
 
     return _Condition(f"precondition: {check}", judge)
+
+
+def _of_linked(data: Assessment) -> list[_Condition]:
+    """Return the conditions of linked tables, where there are some."""
+    return [_precondition(c.check) for c in data.preconditions if c.check in OF_LINKED]
 
 
 def _bounded(attack: str, most: float | None) -> _Condition:

@@ -19,11 +19,13 @@ from divulge.case.asked import asked_of
 from divulge.case.case import Case, build_case
 from divulge.case.code_files import check_parent
 from divulge.case.preconditions import check_all
+from divulge.case.relational.persons import Persons
 from divulge.core import __version__
 from divulge.core.memory import read_as_told
 from divulge.core.records import CRITICAL
+from divulge.core.relations import RelationalSchema
 from divulge.core.result import Result, Verdict
-from divulge.core.schema import Schema, column_names
+from divulge.core.schema import Schema
 from divulge.kernels.runtime import ABSENT, note_on_loops
 from divulge.measures.people_facts import people_facts
 from divulge.measures.result import TOLERANCE
@@ -51,6 +53,7 @@ from divulge.run.making.progress import Progress, Watch, shown
 from divulge.run.making.resumed import store_of
 from divulge.run.making.runner import Finished, Runner, RunOutcome, heed_interrupts, run_all
 from divulge.run.planning.detectable_risk import reach_in_words
+from divulge.run.planning.linked_people import attacker_of_people, linked_people, with_persons
 from divulge.run.planning.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, n_jobs, stated
 from divulge.run.planning.people import people_of_run
 from divulge.run.planning.plan import Plan, plan_of, without_models
@@ -73,7 +76,7 @@ def assess(
     keys: Sequence[str] | None = None,
     targets: Sequence[str] | None = None,
     subgroups: Sequence[str] = (),
-    schema: Schema | None = None,
+    schema: Schema | RelationalSchema | None = None,
     unit: str | None = None,
     ignore: Sequence[str] = (),
     missing: Sequence[str] = (),
@@ -106,6 +109,7 @@ def assess(
     ----------
     real
         The table that the synthesizer was trained on (any kind of frame, or a table of `divulge.read`).
+        Linked tables are a dictionary, {name: table}, on each side; a person is a row of the one above all others.
     synthetic
         The table to be released.
     holdout
@@ -119,7 +123,7 @@ def assess(
     subgroups
         Columns whose values define groups of people. Inference is reported for each group; small groups are pooled.
     schema, unit, ignore, missing
-        The kinds of columns; the column of the person or household; columns to leave out; texts that stand for missing.
+        Kinds of columns; the column (of linked tables: the table) of the person; columns to leave out; missing texts.
     search
         "full" also lists the minimal key sets of up to 5 columns that disclose a target, as description without a
         verdict; "off" tests no key set when no keys are given.
@@ -204,9 +208,8 @@ def assess(
         n_jobs(jobs), listed("reveal", reveal), budget, people, keep, resume, beyond_memory, engine, spill,
         tolerance,
     )  # fmt: skip
-    reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
-    attacker = attacker_of(keys, targets, subgroups)
-    given = (real, synthetic, holdout, attacker, reading, options)
+    reading = Reading.of(schema, unit, ignore, missing)
+    given = (real, synthetic, holdout, attacker_of(keys, targets, subgroups), reading, options)
     with shown(progress) as tell:
         return assess_with(*given, progress=tell, finished=finished, before=before)
 
@@ -254,6 +257,7 @@ class _Assessing:
     n_rows: int = 0
     """Of all tables, once they are read."""
     rows: Rows = dataclasses.field(default_factory=Rows)
+    persons: Persons | None = None
 
     def report(self, real: Any, synthetic: Any, holdout: Any) -> Report:
         """Return the report on three tables."""
@@ -263,9 +267,9 @@ class _Assessing:
         check_parent(self.options.spill)
         fixed_moment()  # a mistake there is told before the run
         with memory_told(lambda: self.n_rows, lambda: self.options.keep is not None):
-            tables = (real, synthetic, holdout)
+            tables, self.reading, self.persons = linked_people((real, synthetic, holdout), self.reading, self.options)
             if not uses_engine(self.options):
-                tables = load(real, "real"), load(synthetic, "synthetic"), load(holdout, "holdout")
+                tables = load(tables[0], "real"), load(tables[1], "synthetic"), load(tables[2], "holdout")
                 self.options, self.too_large = fitting(tables, self.attacker, self.reading, self.options)
             try:
                 found, results = self._assessed(*tables, clock, started)
@@ -281,6 +285,7 @@ class _Assessing:
         case = self._case(*self._opened(real, synthetic, holdout), watch)
         named = self.options.people
         options, self.on_people = people_of_engine(case, self.options)
+        self.attacker = attacker_of_people(case, self.attacker)
         self.progress("checking preconditions", 0, 1)
         checks = check_all(case)
         failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
@@ -381,6 +386,7 @@ class _Assessing:
         if not case.in_memory and not uses_engine(options):
             case = case.collected("joint tests need the scores of each person together")
         self.rows.search_by_blocks(case, options)
+        case = with_persons(case, self.persons)
         return dataclasses.replace(case, progress=watch.searching, reveal_values="values" in options.reveal)
 
     def _attacked(self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str]) -> RunResult:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from divulge.core.errors import SettingError, TableError
+from divulge.core.relations import RelationalSchema
 from divulge.tables.excel_files import sheet_in
 from divulge.tables.frames import Table
 from divulge.tables.packed_files import packing_of
-from divulge.tables.readers import is_table_file, read
+from divulge.tables.readers import columns_in, is_table_file, read, read_metadata, read_relational_schema
 
-__all__ = ["read_tables", "table_files", "table_role"]
+__all__ = ["linked_sides", "read_tables", "relations_in", "table_files", "table_role"]
 
 _HINT = "hint: name a folder, or list them: users=users.csv,orders=orders.csv"
 
@@ -80,3 +83,58 @@ def _named(text: str, option: str) -> tuple[str, Path]:
 def _stem(path: Path) -> str:
     file, sheet = sheet_in(path)
     return sheet or Path(file.stem if packing_of(file) else file.name).stem
+
+
+# ---------------------------------------------------------------- linked tables
+
+
+def relations_in(path: str | None) -> RelationalSchema | None:
+    """Return the tables and relations that a schema file describes; None where it describes one table."""
+    found = None if path is None else read_metadata(path)
+    several = len(found.tables if isinstance(found, RelationalSchema) else (found or {}).get("tables", ())) > 1
+    return read_relational_schema(path) if several and path is not None else None
+
+
+def linked_sides(
+    sides: Mapping[str, Any], missing: Sequence[str], *, described: bool
+) -> dict[str, dict[str, Any] | None] | None:
+    """Return the tables of each side by name; None where a side is one table.
+
+    A side is several tables if it is a list, users=users.csv,orders=orders.csv, or a folder that the schema describes
+    as such, or whose files have different columns. Another folder is one table in several files.
+
+    Raises
+    ------
+    SettingError
+        One side is several tables, and another one is not.
+    TableError
+        A table cannot be read.
+    """
+    several = {role: _is_several(given, described=described) for role, given in sides.items() if given is not None}
+    if not any(several.values()):
+        return None
+    for role, is_several in several.items():
+        if not is_several:
+            raise SettingError(
+                f"{role}: this is one table, and another side is several. hint: name folders, or lists: "
+                "users=users.csv,orders=orders.csv."
+            )
+    out: dict[str, dict[str, Any] | None] = dict.fromkeys(sides)
+    for role, given in sides.items():
+        if given is not None:
+            listed = [given] if Path(given).is_dir() else [part for part in given.split(",") if part.strip()]
+            out[role] = dict(read_tables(listed, missing=missing, option=role, side=role))
+    return out
+
+
+def _is_several(given: Any, *, described: bool) -> bool:
+    if not isinstance(given, str):
+        return False
+    if not Path(given).is_dir():
+        return "=" in given and not Path(given).exists()
+    if described:
+        return True
+    if not any(p.is_file() for p in Path(given).iterdir()):
+        return False  # parts of one table in folders
+    known = [set(c) for file in table_files([given]).values() if (c := columns_in(str(file))) is not None]
+    return any(not (a & b) or a ^ b for a, b in pairwise(known))

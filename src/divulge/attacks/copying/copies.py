@@ -20,7 +20,7 @@ from divulge.attacks.copying.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, 
 from divulge.attacks.copying.another_column import ANOTHER_COLUMN, ANOTHER_COLUMN_NOTES, another_column
 from divulge.attacks.copying.column_subsets import candidate_subsets
 from divulge.attacks.copying.equal_tails import LAST_DIGITS, TAILS, TAILS_NOTES, TWO_TAILS, equal_tails
-from divulge.attacks.copying.histories import HISTORIES, HISTORIES_NOTES, NEAR_HISTORY, WHOLE_HISTORY, histories
+from divulge.attacks.copying.histories import HISTORIES, HISTORIES_NOTES, HISTORY_HITS, histories
 from divulge.attacks.copying.linked import LINKED, LINKED_NOTES, ROW_ORDER, linked, row_order
 from divulge.attacks.copying.nearly_equal import NEARLY_EQUAL
 from divulge.attacks.copying.one_column import (
@@ -88,7 +88,7 @@ _COPIES_WORDS = Words(
         "rare pair: p = share whose pair of values at most two people have, and stands in a synthetic row\n"
         "whole history: p = share of people, of two rows or more, all of whose rows one synthetic unit has\n"
         "history, nearly: the mean of max(0, 1 - s / o), s the share of rows that differ from the nearest\n"
-        "synthetic unit's and o from the nearest other person's\n"
+        "synthetic unit's and o from the nearest other person's; own row: the share of rows, nobody else's, there\n"
         "one column, own ...: as in named_in_texts\n"
         "another column: p = share whose value stands in a synthetic column that the real table lacks\n"
         "(another column, FORM: in another spelling)\n"
@@ -142,8 +142,7 @@ _COPIES_WORDS = Words(
         **{tail: f"the {tail} of a number of" for tail in TAILS.values()},
         TWO_TAILS: "the last digits of two numbers of",
         RARE_PAIR: "a rare pair of values of",
-        WHOLE_HISTORY: "all rows, under one synthetic unit, of",
-        NEAR_HISTORY: "the rows, nearly, under one synthetic unit, of",
+        **HISTORY_HITS,
         SHARED_WORDS: "eight words in a row of",
         **{f"{OWN_WORDS}{form}": f"a {form} of the text of" for form in OWN_FORMS},
         f"{OWN_WORDS}{BAG}": "all words, in any order, of the text of",

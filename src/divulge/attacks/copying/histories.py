@@ -15,10 +15,11 @@ from divulge.attacks.copying.nearly_equal import OWN_NUMBERS
 from divulge.case.case import Case
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
+from divulge.case.relational.persons import History
 from divulge.core.result import Result
-from divulge.kernels.row_sets import RowSets, nearest_rows, pairs_of, row_sets
+from divulge.kernels.row_sets import nearest_rows, pairs_of, row_sets
 
-__all__ = ["HISTORIES", "HISTORIES_NOTES", "NEAR_HISTORY", "WHOLE_HISTORY", "histories"]
+__all__ = ["HISTORIES", "HISTORIES_NOTES", "HISTORY_HITS", "NEAR_HISTORY", "OWN_ROW", "WHOLE_HISTORY", "histories"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,6 +27,15 @@ Ints = NDArray[np.int64]
 HISTORIES = "histories"
 WHOLE_HISTORY = "whole history"
 NEAR_HISTORY = "history, nearly"
+OWN_ROW = "own row"
+OWN_ROW_IN_BINS = "own row, in bins"
+HISTORY_HITS = {
+    WHOLE_HISTORY: "all rows, under one synthetic unit, of",
+    NEAR_HISTORY: "the rows, nearly, under one synthetic unit, of",
+    OWN_ROW: "rows, under whatever synthetic unit, of",
+    OWN_ROW_IN_BINS: "rows, in bins, under whatever synthetic unit, of",
+}
+"""What stands in the synthetic table, in words that precede "members"."""
 _WORK = 1e8  # pairs of people with an equal row that are added up; a limit on the time
 _FEWEST = 200  # people of either side who are asked at least
 _DIGITS = 12
@@ -39,12 +49,16 @@ _NEAR = (
     "1 - s / o, at least 0: s and o are the parts of different rows that a person and the nearest synthetic {}, and a "
     "person and the nearest other one, do not share; of people whose rows nobody else has all of and no others"
 )
+_OWN = "the share of the rows of a person that no other person has and that stand in the synthetic table, whose ever"
+_BINS = "numbers were compared in bins"
 _ELSEWHERE = "histories: not compared, they need every row in memory"
 _SAMPLED = "histories: a random sample of {:,} members and {:,} strangers was asked"
 _LONG = f"histories: people with more than {_LARGEST:,} different rows were left out"
 HISTORIES_NOTES = (
     _WHOLE.format("'…'"),
     _NEAR.format("'…'"),
+    _OWN,
+    _BINS,
     _ELSEWHERE,
     _SAMPLED.replace("{:,}", "#"),
     _LONG,
@@ -55,67 +69,137 @@ HISTORIES_NOTES = (
 def histories(case: Case) -> tuple[list[Result], str]:
     """Return how many members and strangers have their rows, all or nearly all, under one synthetic person.
 
-    Only where the schema names a unit. Who has no two different rows is not asked; each person
-    counts once, however many rows he has.
+    Only where the schema names a unit, or the case has people of linked tables; of these each table by itself, and all
+    together. Who has no two different rows is not asked; each person counts once, however many rows he has.
 
     Returns
     -------
     results, note
-        "whole history" and "history, nearly"; the note says why they were not compared, or that a sample was asked.
+        "whole history" and "history, nearly", of linked tables also "own row"; the note says why they were not
+        compared, or that a sample was asked.
     """
-    if case.unit is None:
+    if case.unit is None and case.persons is None:
         return [], ""
     if not case.in_memory:
         return [], _ELSEWHERE
+    found, notes = [], dict[str, None]()
+    for history in _of_unit(case) if case.persons is None else case.persons.histories:
+        results, note = _of_history(case, history)
+        found += results
+        notes[note] = None
+    return found, next(filter(None, notes), "")
+
+
+def _of_unit(case: Case) -> list[History]:
+    """Return the rows of the units of one table."""
     units, columns = [case.units(role) for role in ROLES[: len(case.tables)]], case.whole_record
-    if not columns:
-        return [], ""
+    if case.unit is None or not columns:
+        return []
     cells = case.contingency(columns, (), binned=False).cells
-    (real, mine), (released, theirs), *strangers = (
-        (c.astype(np.int64), u) for c, u in zip(cells, units, strict=False) if c is not None and u is not None
-    )
-    # the same number in two tables, or in two synthetic tables, is another person's
-    persons = np.concatenate([2 * mine, *(2 * u + 1 for _, u in strangers)])
+    both = [(c.astype(np.int64), u) for c, u in zip(cells, units, strict=False) if c is not None and u is not None]
+    content, person = tuple(c for c, _ in both), [u for _, u in both]
+    # the same number in two synthetic tables is another person
     parts = np.repeat(np.arange(len(case.synthetic_parts)), case.synthetic_parts)
-    theirs = theirs * max(1, len(case.synthetic_parts)) + parts if len(parts) else theirs
-    content = np.concatenate([real, *(c for c, _ in strangers)])
-    people, n = row_sets(content, persons), len(real)
-    several = people.sizes > 1
-    usable = np.flatnonzero(several & (people.sizes <= _LARGEST))
-    if not len(usable) or not len(theirs):
+    person[1] = person[1] * len(case.synthetic_parts) + parts if len(parts) else person[1]
+    return [History((case.unit,), content, content, tuple(person))]
+
+
+class _Compared:
+    """Rows of members and strangers by their contents, and the places of their scores."""
+
+    def __init__(self, case: Case, history: History, contents: tuple[Ints, ...]) -> None:
+        self._case, self.people = case, [(0, history.person[0]), *((1, p) for p in history.person[2:])]
+        # the same number in two tables is another person
+        self._ids = np.concatenate([2 * person + side for side, person in self.people])
+        self.sets = row_sets(np.concatenate([contents[0], *contents[2:]]), self._ids)
+        self.synthetic = row_sets(contents[1], history.person[1])
+
+    @property
+    def is_member(self) -> NDArray[np.bool_]:
+        """Which persons are members, shape (n_persons,)."""
+        return np.asarray(np.unique(self._ids) % 2 == 0)
+
+    def drawn(self, most: tuple[int, int]) -> Ints:
+        """Return the numbers of persons of a random sample of either side."""
+        known, out = np.unique(self._ids), []
+        for (side, person), which, n in zip(self.people, self._case.encoded.people, most, strict=False):
+            rows = drawn_people(self._case, which, max(1, n))
+            out.append(2 * (person[rows] if self._case.persons is None else rows) + side)
+        return np.searchsorted(known, np.intersect1d(np.concatenate(out), known))
+
+    def results(self, plain: Result, score: Floats) -> Result:
+        """Return the result of a score of each person, nan for who was not asked."""
+        sides = np.split(score[self.sets.person], [len(self.people[0][1])])
+        if self._case.persons is not None:
+            for i, role in enumerate(("real", "holdout")[: len(self.people)]):
+                of_person = np.full(self._case.n_rows(role), np.nan)
+                of_person[self.people[i][1]] = sides[i]
+                sides[i] = of_person
+        once = self._case.persons is None
+        return by_record(self._case, plain, sides[0], sides[1] if self._case.has_holdout else None, once=once)
+
+
+def _of_history(case: Case, history: History) -> tuple[list[Result], str]:
+    """Return the results of the rows of people in one table, or in all."""
+    exact = _Compared(case, history, history.content)
+    coarse = exact if history.alike is history.content else _Compared(case, history, history.alike)
+    several, person = exact.sets.sizes > 1, case.unit if case.persons is None else case.persons.table
+    usable = np.flatnonzero(several & (exact.sets.sizes <= _LARGEST))
+    if not len(exact.synthetic.sizes):
         return [], ""
-    synthetic = row_sets(released, theirs)
-    asked, note = _asked(case, people, synthetic, usable, n)
-    to_synthetic, to_people = nearest_rows(asked, people, synthetic), nearest_rows(asked, people)
-    scores = [(WHOLE_HISTORY, _WHOLE, to_synthetic.complete.astype(np.float64))]
-    own = to_people.difference > 0
-    if own.mean() >= OWN_NUMBERS:
-        near = np.full(len(asked), np.nan)
-        near[own] = np.maximum(1 - to_synthetic.difference[own] / to_people.difference[own], 0.0).round(_DIGITS)
-        scores.append((NEAR_HISTORY, _NEAR, near))
-    long = [_LONG] if len(usable) < several.sum() else []
-    out = []
-    for variant, told, score in scores:
-        of_person = np.full(len(people.sizes), np.nan)
-        of_person[asked] = score
-        rows = of_person[people.person]
-        plain = Result(attack="copies", variant=variant, keys=(case.unit,), notes=(told.format(repr(case.unit)), *long))
-        out.append(by_record(case, plain, rows[:n], rows[n:] if case.has_holdout else None, once=True))
+    out, note = [], ""
+    if len(usable):
+        asked, note = _asked(exact, usable)
+        to_synthetic = nearest_rows(asked, exact.sets, exact.synthetic)
+        scores = [(WHOLE_HISTORY, _WHOLE, to_synthetic.complete.astype(np.float64))]
+        if coarse is not exact:
+            to_synthetic = nearest_rows(asked, coarse.sets, coarse.synthetic)
+        to_people = nearest_rows(asked, coarse.sets)
+        own = to_people.difference > 0
+        if own.mean() >= OWN_NUMBERS:
+            near = np.full(len(asked), np.nan)
+            near[own] = np.maximum(1 - to_synthetic.difference[own] / to_people.difference[own], 0.0).round(_DIGITS)
+            scores.append((NEAR_HISTORY, _NEAR, near))
+        for variant, told, score in scores:
+            of_person = np.full(len(several), np.nan)
+            of_person[asked] = score
+            long = [_LONG] if len(usable) < several.sum() else []
+            notes = (
+                told.format(repr(person)),
+                *([_BINS] if coarse is not exact and variant == NEAR_HISTORY else []),
+                *long,
+            )
+            out.append(
+                exact.results(Result(attack="copies", variant=variant, keys=history.keys, notes=notes), of_person)
+            )
+    for variant, found, notes in ((OWN_ROW, exact, (_OWN,)), (OWN_ROW_IN_BINS, coarse, (_OWN, _BINS))):
+        if case.persons is None or len(history.keys) > 1 or (variant == OWN_ROW_IN_BINS and coarse is exact):
+            continue
+        of_person = _own_rows(found)
+        if np.mean(~np.isnan(of_person)) >= OWN_NUMBERS:
+            plain = Result(attack="copies", variant=variant, keys=history.keys, notes=notes)
+            out.append(found.results(plain, of_person))
     return out, note
 
 
-def _asked(case: Case, people: RowSets, theirs: RowSets, usable: Ints, n: int) -> tuple[Ints, str]:
+def _own_rows(found: _Compared) -> Floats:
+    """Return the share of the rows that one person alone has that stand in the synthetic table; nan for none."""
+    person, content = found.sets.has
+    own = np.bincount(content)[content] == 1
+    there = np.isin(content, found.synthetic.has[1])
+    n = np.bincount(person[own], minlength=len(found.sets.sizes))
+    hits = np.bincount(person[own & there], minlength=len(n))
+    return np.asarray(np.where(n > 0, hits / np.maximum(n, 1), np.nan).round(_DIGITS))
+
+
+def _asked(found: _Compared, usable: Ints) -> tuple[Ints, str]:
     """Return the numbers of the persons who are asked: all, or those of a random sample; and a note on a sample."""
-    work = float((pairs_of(people, theirs) + pairs_of(people))[usable].sum())
+    work = float((pairs_of(found.sets, found.synthetic) + pairs_of(found.sets))[usable].sum())
     if work <= _WORK:
         return usable, ""
-    is_member = np.zeros(len(people.sizes), dtype=np.bool_)
-    is_member[people.person[:n]] = True
+    is_member = found.is_member
     share = max(_WORK / work, 2 * _FEWEST / len(usable))  # of those who can be asked, and so of all
-    sides = (np.ceil(share * count) for count in (is_member.sum(), (~is_member).sum()))
-    rows = [
-        offset + drawn_people(case, which, max(1, int(most)))
-        for which, offset, most in zip(case.encoded.people, (0, n), sides, strict=False)
-    ]
-    asked = np.intersect1d(people.person[np.concatenate(rows)], usable)
+    asked = np.intersect1d(
+        found.drawn((int(np.ceil(share * is_member.sum())), int(np.ceil(share * (~is_member).sum())))), usable
+    )
     return asked, _SAMPLED.format(*(int(side[asked].sum()) for side in (is_member, ~is_member)))

@@ -354,7 +354,9 @@ def build_linked(
 
 
 def _check_tables(role: str, tables: Any, schema: RelationalSchema) -> None:
-    if not isinstance(tables, Mapping) or not tables:
+    if isinstance(tables, Mapping) and not tables:
+        raise TableError(f"{role}: the dictionary has no table. hint: pass {{name: table}}.")
+    if not isinstance(tables, Mapping):
         raise TableError(f"{role}: a {type(tables).__name__} is no dictionary of tables. hint: pass {{name: table}}.")
     for name in schema.tables:
         if name not in tables:

@@ -17,6 +17,7 @@ from divulge.case.relational.linked import Linked
 from divulge.core.memo import Memo
 from divulge.core.relations import Relation
 from divulge.core.schema import Schema
+from divulge.kernels.relations import totals_of
 from divulge.measures._counted import not_measured
 from divulge.measures.column_pairs import column_pairs
 from divulge.measures.column_shapes import column_shapes
@@ -165,26 +166,8 @@ def _columns(linked: Linked, relation: Relation, role: str) -> Iterator[tuple[st
         if case.encoded.is_number(name):
             numbers = case.numbers(name)[codes]
             known = np.isfinite(numbers)
-            for what, values in _of_numbers(parent[known], numbers[known], n):
+            for what, values in totals_of(parent[known], numbers[known], n):
                 yield f"{relation.child}.{name}: {what}", pl.Series(values, nan_to_null=True)
         else:
             pairs = np.unique(np.stack([parent, codes.astype(np.int64)]), axis=1)[0]
             yield f"{relation.child}.{name}: distinct", pl.Series(np.bincount(pairs, minlength=n))
-
-
-def _of_numbers(parent: NDArray[np.int64], numbers: Floats, n: int) -> Iterator[tuple[str, Floats]]:
-    """Yield what parents' numbers are on the whole, shape (n,) each; nan for parents without a number.
-
-    The numbers of a parent are added in order of size, so that the order of the rows changes no digit.
-    """
-    order = np.lexsort((numbers, parent))
-    parent, numbers = parent[order], numbers[order]
-    counts = np.bincount(parent, minlength=n)
-    total = np.bincount(parent, weights=numbers, minlength=n)
-    some = counts > 0
-    first = np.minimum(np.cumsum(counts) - counts, max(0, len(numbers) - 1))
-    last = np.maximum(np.cumsum(counts) - 1, 0)
-    ends = numbers if len(numbers) else np.full(1, np.nan)
-    found = {"mean": total / np.maximum(counts, 1), "sum": total, "minimum": ends[first], "maximum": ends[last]}
-    for what, values in found.items():
-        yield what, np.where(some, values, np.nan)

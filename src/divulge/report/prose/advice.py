@@ -117,6 +117,22 @@ _MENDED = {
         "Put all rows of a person into one of the two tables.",
         "Whoever is in both tables is no stranger, and hides what the table tells.",
     ),
+    "people apart": (
+        "Put each person, with all rows, into one of the two folders (divulge split).",
+        "Whoever is on both sides is no stranger, and hides what the tables tell.",
+    ),
+    "references": (
+        "Take out the rows whose key leads nowhere, or add the people to whom they belong.",
+        "They were left out, so that nothing is said of them.",
+    ),
+    "same lengths": (
+        "Cut the histories of members and strangers by the same rule, and split people by chance (divulge split).",
+        "Now their lengths alone tell them apart.",
+    ),
+    "same window": (
+        "Cut the histories of members and strangers at the same times.",
+        "Now their times alone tell them apart.",
+    ),
     "different tables": ("Check that no file was given twice or in another's place.", "Two of the tables are equal."),
 }
 

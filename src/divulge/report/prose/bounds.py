@@ -12,6 +12,7 @@ __all__ = [
     "ALONE",
     "BY_RUNS",
     "NEARER",
+    "NO_RELATION",
     "NO_VALUE",
     "OTHER_FORM",
     "SAME_PEOPLE",
@@ -190,6 +191,7 @@ _REMEDIES = {
     "holdout unseen": "the synthesizer seems to have seen the holdout: use people who were never given to it",
     "rows belong together": "several rows seem to belong to one person: name the column by --unit, or make one row a "
     "person",
+    "people apart": "put each person with all rows into one of the two folders (divulge split)",
 }
 
 
@@ -197,6 +199,8 @@ UNREAD = "it looks like numbers or dates, and was compared as text alone"
 """Why a column is not compared whose values could not be read."""
 ALONE = "the real table has no such column"
 """Why a column of the synthetic table is not compared."""
+NO_RELATION = "no relation leads from this table to the people, or from their rows to it"
+"""Why nothing compares a table."""
 NO_VALUE = "none of its values stands in both the synthetic table and a real record"
 """Why a column in which no copy could show is not compared."""
 UNLIKE = "most of its synthetic values stand in no real record"
@@ -208,6 +212,7 @@ BY_RUNS = "the words of its texts were not compared, only whole texts and runs o
 _HOLDING = {
     UNREAD: "{names} could not be read as the numbers or dates that {looks} like: give the form in the schema",
     ALONE: "the real table lacks {names}, which the synthetic table has, so that nothing is bounded there",
+    NO_RELATION: "no relation leads from the tables {names} to the people: name it in the schema, or leave them out",
     NO_VALUE: "no value of {names} stands in both the synthetic table and a real record, so that no copy could show "
     "there: prepare the tables alike",
     OTHER_FORM: "the synthetic values of {names} are written in a form that hardly any person's value has, and no "

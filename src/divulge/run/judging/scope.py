@@ -14,7 +14,7 @@ from divulge.case.case import Case
 from divulge.case.preconditions import unlike_values
 from divulge.core.result import Result, is_compared
 from divulge.report.model import NotCompared
-from divulge.report.prose.bounds import ALONE, BY_RUNS, NO_VALUE, OTHER_FORM, UNLIKE, UNREAD
+from divulge.report.prose.bounds import ALONE, BY_RUNS, NO_RELATION, NO_VALUE, OTHER_FORM, UNLIKE, UNREAD
 from divulge.run.planning.options import Attacker
 
 __all__ = ["not_compared"]
@@ -47,6 +47,8 @@ def not_compared(case: Case, attacker: Attacker, results: Sequence[Result]) -> l
         for c in case.schema.columns
     }
     why |= {name: "row numbers" if _numbers_rows(case, name) else ALONE for name in case.without_members}
+    if case.persons is not None:
+        why |= dict.fromkeys(case.persons.apart, NO_RELATION)
     return [NotCompared(column=name, why=reason) for name, reason in why.items() if reason]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.core.errors import SettingError
+from divulge.core.relations import RelationalSchema
 from divulge.core.result import jsonable
 from divulge.core.schema import Schema, column_names
 from divulge.measures.registry import checked_tolerance
@@ -55,6 +56,14 @@ class Reading:
     ignore: Sequence[str] = ()
     missing: Sequence[str] = ()
     """Texts that stand for missing."""
+    linked: RelationalSchema | None = None
+    """Of linked tables, in place of a schema."""
+
+    @classmethod
+    def of(cls, schema: Schema | RelationalSchema | None, unit: str | None, ignore: Any, missing: Any) -> Reading:
+        """Return how tables are read, from arguments as a user gives them."""
+        own, linked = (None, schema) if isinstance(schema, RelationalSchema) else (schema, None)
+        return cls(own, unit, column_names("ignore", ignore), listed("missing", missing), linked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,142 @@
+"""Preconditions of people with many rows: references hold, nobody is on both sides, equal windows and lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.case.relational.linked import Linked
+from divulge.core.records import LENGTHS, PEOPLE_APART, REFERENCES, WINDOW, Precondition
+from divulge.core.relations import Relation
+from divulge.kernels.counts.contingency import joint
+
+__all__ = ["people_checks"]
+
+Ints = NDArray[np.int64]
+Rows = Mapping[str, Sequence[tuple[Ints, Ints]]]
+"""Of each table and role the persons, and the rows of theirs."""
+
+_LEVEL = 0.001  # of each check, over all tables
+
+
+def people_checks(
+    linked: Linked, people: str, rows: Rows, ways: Mapping[str, Sequence[tuple[Relation, ...]]]
+) -> Iterator[Precondition]:
+    """Yield what must hold for people of linked tables besides what holds for the table of people.
+
+    Parameters
+    ----------
+    people
+        The table of the people.
+    rows
+        Which rows belong to whom.
+    ways
+        How they lead there.
+    """
+    named = {r for r in linked.relations if r.parent == r.child == people}
+    yield _references(linked, named | {r for table in rows for way in ways[table] for r in way})
+    if "holdout" in linked.roles:
+        yield _apart(linked, people)
+        yield _lengths(linked, people, rows)
+        if found := _window(linked, rows):
+            yield found
+
+
+def _references(linked: Linked, relations: set[Relation]) -> Precondition:
+    """Return whether each row of a real table that has a key belongs to somebody."""
+    told, lost = [], 0
+    for relation in linked.relations:
+        for role in linked.roles if relation in relations else ():
+            facts = linked.key_facts(relation, role)
+            for n, what in ((facts.orphans, "have a key that leads nowhere"), (facts.missing, "have no key")):
+                if n:
+                    told.append(f"{role}: {n:,} of {facts.n_children:,} rows of {relation.child!r} {what}")
+            lost += facts.orphans if role != "synthetic" else 0
+    if not told:
+        return Precondition(check=REFERENCES, ok=True, detail="each row belongs to a person")
+    return Precondition(check=REFERENCES, ok=not lost, detail=f"{'; '.join(told)}; they were left out")
+
+
+def _apart(linked: Linked, people: str) -> Precondition:
+    """Return whether nobody is in real and holdout: no key with the same values beside it."""
+    from scipy.stats import binom
+
+    case, keys = linked.case(people), {c for r in linked.schema.children(people) for c in r.parent_key}
+    others = [c.name for c in case.schema.columns if c.name not in keys and "ignore" not in c.roles]
+    if not others:
+        detail = "not tested: people have no values besides their key"
+        return Precondition(check=PEOPLE_APART, ok=True, tested=False, detail=detail)
+    (real, holdout), (mine, theirs) = (
+        joint(
+            [[case.codes(c, binned=False)[i] for c in names] for i in (0, 2)],
+            [case.n_codes(c, binned=False) for c in names],
+        )[0]
+        for names in (sorted(keys), others)
+    )
+    common, at, there = np.intersect1d(real, holdout, return_indices=True)
+    both = int((mine[at] == theirs[there]).sum())
+    # keys may start anew in each file: then as many people have the same values as others have
+    chance = float(np.mean(np.bincount(theirs, minlength=int(mine.max()) + 1)[mine])) / max(1, len(theirs))
+    if not both or binom.sf(both - 1, len(common), min(1.0, chance)) >= _LEVEL:
+        return Precondition(check=PEOPLE_APART, ok=True, detail="nobody is in real and holdout, by key and values")
+    detail = f"{both:,} of {len(real):,} people of real are in holdout too, with the same key and the same values"
+    return Precondition(check=PEOPLE_APART, ok=False, detail=detail)
+
+
+def _lengths(linked: Linked, people: str, rows: Rows) -> Precondition:
+    """Return whether members have as many rows as strangers: a rank test for each table."""
+    from scipy.stats import mannwhitneyu
+
+    n = [linked.n_rows(people, role) for role in linked.roles]
+    told = []
+    for table, found in rows.items():
+        mine, theirs = (np.bincount(found[i][0], minlength=n[i]) for i in (0, 2))
+        if len(mine) and len(theirs) and mannwhitneyu(mine, theirs).pvalue < _LEVEL / len(rows):
+            told.append(f"{table!r}: {mine.mean():.2f} rows of a member, {theirs.mean():.2f} of a stranger")
+    if told:
+        return Precondition(check=LENGTHS, ok=False, detail="; ".join(told))
+    return Precondition(check=LENGTHS, ok=True, detail="members have as many rows as strangers")
+
+
+def _window(linked: Linked, rows: Rows) -> Precondition | None:
+    """Return whether the times of members and strangers begin and end alike; None where no column is a time."""
+    told, n_tests = [], 0
+    for table, found in rows.items():
+        case = linked.case(table)
+        for column in (c.name for c in case.schema.columns if c.kind == "datetime"):
+            n_tests += 1
+            times = [case.numbers(column)[case.codes(column, binned=False)[i]][found[i][1]] for i in (0, 2)]
+            persons = [found[i][0] for i in (0, 2)]
+            p = min(_alike(persons, [sign * t for t in times]) for sign in (1, -1))
+            told.append((p, f"{table}.{column}"))
+    if not n_tests:
+        return None
+    unlike = [f"{name!r}" for p, name in told if 2 * p * n_tests < _LEVEL]
+    if unlike:
+        detail = f"{', '.join(unlike)}: members and strangers do not cover the same time; cut them alike"
+        return Precondition(check=WINDOW, ok=False, detail=detail)
+    return Precondition(check=WINDOW, ok=True, detail="the times of members and strangers begin and end alike")
+
+
+def _alike(persons: Sequence[Ints], times: Sequence[NDArray[np.float64]]) -> float:
+    """Return the p-value of a test that the people with the latest times are of both sides.
+
+    How many people of one side are later than all of the other has a known law where sides are drawn at random.
+    """
+    last = []
+    for person, time in zip(persons, times, strict=True):
+        known = np.isfinite(time)
+        if not known.any():
+            return 1.0
+        own = np.full(int(person.max()) + 1, -np.inf)
+        np.maximum.at(own, person[known], time[known])
+        last.append(own[np.isfinite(own)])
+    mine, theirs = last
+    late = int((mine > theirs.max()).sum()), int((theirs > mine.max()).sum())
+    n, m = len(mine), len(theirs)
+    k = max(late)
+    both = np.arange(k)
+    # the first k of all in order are of one side
+    return float(min(1.0, sum(np.prod((size - both) / (n + m - both)) for size in (n, m))))

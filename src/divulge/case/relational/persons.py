@@ -1,0 +1,43 @@
+"""All rows of each person, where the rows of a case are the people of linked tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from divulge.core.records import Precondition
+
+__all__ = ["History", "Persons"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class History:
+    """The rows of all people in one table, or in several."""
+
+    keys: tuple[str, ...]
+    """Names of the tables; of one table with a unit the column of the unit."""
+    content: tuple[Ints, ...]
+    """Of each role a number for what stands in each row: rows with equal numbers are equal."""
+    alike: tuple[Ints, ...]
+    """The same, with numbers in bins."""
+    person: tuple[Ints, ...]
+    """Of each role the person of each row: a row of the case, or a unit."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Persons:
+    """What linked tables say of people besides the row that each has in the case."""
+
+    table: str
+    """The table with one row for each person."""
+    histories: tuple[History, ...]
+    checks: tuple[Precondition, ...]
+    apart: tuple[str, ...]
+    """Tables whose rows belong to nobody and describe no row of anybody: nothing compares them."""
+    targets: tuple[str, ...]
+    """Columns of the case that somebody wants to learn: those of the people, how many rows, sums, rare values."""
+    notes: tuple[str, ...]

@@ -1,0 +1,325 @@
+"""People of linked tables: worked numbers, the leaks that only their rows show, preconditions, laws and messy input."""
+
+import datetime
+
+import numpy as np
+import polars as pl
+import pytest
+
+import divulge
+from divulge.attacks.copying.histories import NEAR_HISTORY, OWN_ROW, WHOLE_HISTORY
+from divulge.case.relational import people as module
+from divulge.case.relational.people import PEOPLE_TOGETHER, people_of
+from divulge.core.errors import DivulgeError, SettingError
+from divulge.core.relations import Relation, RelationalSchema
+from divulge.measures.linked.tables import linked_tables
+from divulge.report.prose.bounds import NO_RELATION
+
+N = 200
+FAST = {"models": False, "search": "off", "membership": False, "fidelity": False, "jobs": 1}
+
+
+def shop(rng, n=N, first=0, *, least=2, most=8, items=12):
+    """Users and their orders, of a few kinds that many have."""
+    users = pl.DataFrame(
+        {"uid": np.arange(first, first + n), "age": rng.integers(18, 80, n), "sex": rng.choice(["f", "m"], n)}
+    )
+    owner = np.repeat(users["uid"].to_numpy(), rng.integers(least, most, n))
+    orders = pl.DataFrame(
+        {
+            "uid": owner,
+            "item": [f"i{k}" for k in rng.integers(0, items, len(owner))],
+            "times": rng.integers(1, 4, len(owner)),
+        }
+    )
+    return {"users": users, "orders": orders}
+
+
+def shops(seed, **more):
+    rng = np.random.default_rng([seed, 48])
+    return [shop(rng, first=first, **more) for first in (0, 10_000, 20_000)]
+
+
+def copied(real, synthetic, share=0.2, tables=("orders",)):
+    """The synthetic tables, of whose people a share have the rows of members."""
+    k = round(share * real["users"].height)
+    ids, first = real["users"]["uid"][:k].to_list(), synthetic["users"]["uid"][0] - real["users"]["uid"][0]
+    own = [first + i for i in ids]
+    moved = {name: real[name].filter(pl.col("uid").is_in(ids)).with_columns(pl.col("uid") + first) for name in tables}
+    return {
+        name: pl.concat([moved[name], t.filter(~pl.col("uid").is_in(own))]) if name in tables else t
+        for name, t in synthetic.items()
+    }
+
+
+def by_variant(report):
+    return {(r.variant, r.keys): r for r in report.results if r.variant in (WHOLE_HISTORY, NEAR_HISTORY, OWN_ROW)}
+
+
+def made(real, synthetic=None, holdout=None, unit=None, **more):
+    return people_of(linked_tables(real, synthetic or real, holdout, **more), unit)
+
+
+# ---------------------------------------------------------------- worked numbers
+
+
+def test_columns_of_people_are_those_of_plain_python():
+    rng = np.random.default_rng(3)
+    users = pl.DataFrame({"uid": [5, 3, 9, 7], "age": [30.5, 41.25, 52.0, 63.5]})
+    orders = pl.DataFrame({
+        "uid": [3, 5, 3, 5, 3, 9], "kind": ["a", "b", "b", None, "b", "a"], "price": [1.5, 2.5, None, 4.5, 0.5, 8.25],
+        "day": [datetime.date(2024, 1, d) for d in (1, 1, 3, 9, 2, 5)],
+    })  # fmt: skip
+    order = rng.permutation(6)
+    tables = made({"orders": orders[order], "users": users})
+    frame = tables.frames[0]
+    assert frame["users.age"].to_list() == [30.5, 41.25, 52.0, 63.5]
+    assert frame["orders: rows"].to_list() == [2, 3, 1, 0]
+    assert frame["orders.kind: distinct values"].to_list() == [1, 2, 1, 0]
+    assert frame["orders.kind: commonest value"].to_list() == ["b", "b", "a", None]
+    assert frame["orders.kind: first value"].to_list() == ["b", "a", "a", None]
+    assert frame["orders.kind: last value"].to_list() == [None, "b", "a", None]
+    assert frame["orders.kind: rows with value 1"].to_list() == [0, 1, 1, 0]  # a: two people have each
+    assert frame["orders.price: mean"].to_list() == [3.5, 1.0, 8.25, None]
+    assert frame["orders.price: sum"].to_list() == [7.0, 2.0, 8.25, None]
+    assert frame["orders.price: maximum"].to_list() == [4.5, 1.5, 8.25, None]
+    assert frame["orders.price: last"].to_list() == [4.5, None, 8.25, None]
+    assert frame["orders.day: days from first to last"].to_list() == [8.0, 2.0, 0.0, None]
+    assert tables.unit is None
+    assert tables.persons.table == "users"
+
+
+def test_rows_of_grandchildren_and_described_rows_count(monkeypatch):
+    users = pl.DataFrame({"uid": [1, 2, 3], "age": [1.5, 2.5, 3.5]})
+    orders = pl.DataFrame({"oid": [11, 12, 13], "uid": [1, 1, 2], "shop": ["x", "y", "x"]})
+    items = pl.DataFrame({"oid": [11, 11, 13], "pid": ["p1", "p2", "p2"], "n": [1, 2, 3]})
+    products = pl.DataFrame({"pid": ["p1", "p2", "p3"], "colour": ["red", "blue", "red"]})
+    schema = RelationalSchema(
+        {n: divulge.infer_schema(t) for n, t in
+         {"users": users, "orders": orders, "items": items, "products": products}.items()},
+        (Relation("users", ("uid",), "orders", ("uid",)), Relation("orders", ("oid",), "items", ("oid",)),
+         Relation("products", ("pid",), "items", ("pid",))),
+    )  # fmt: skip
+    tables = {"users": users, "orders": orders, "items": items, "products": products}
+    found = made(tables, schema=schema, unit="users")
+    assert found.frames[0]["items: rows"].to_list() == [2, 1, 0]
+    assert found.frames[0]["items.products.colour: distinct values"].to_list() == [2, 1, 0]
+    assert found.persons.apart == ()
+    assert [h.keys for h in found.persons.histories] == [("items",), ("orders",), ("users", "items", "orders")]
+    monkeypatch.setattr(module, "MOST_FEATURES", 5)
+    few = made(tables, schema=schema, unit="users")
+    assert few.frames[0].width == 1 + 5
+    assert any("5 are made columns" in n for n in few.persons.notes)
+
+
+def test_people_of_one_row_and_of_a_row_that_names_another_one_count_together():
+    rng = np.random.default_rng(1)
+    users = pl.DataFrame({"uid": np.arange(60), "age": rng.integers(0, 9, 60), "parent": [None, 0, *[None] * 58]})
+    friends = pl.DataFrame({"one": [4, 10], "other": [5, 4], "since": ["a", "b"]})
+    schema = RelationalSchema(
+        {"users": divulge.infer_schema(users), "friends": divulge.infer_schema(friends)},
+        (Relation("users", ("uid",), "users", ("parent",)), Relation("users", ("uid",), "friends", ("one",)),
+         Relation("users", ("uid",), "friends", ("other",))),
+    )  # fmt: skip
+    found = made({"users": users, "friends": friends}, schema=schema)
+    together = found.frames[0][PEOPLE_TOGETHER].to_list()
+    assert found.unit == PEOPLE_TOGETHER
+    assert together[0] == together[1]
+    assert together[4] == together[5] == together[10]
+    assert len(set(together)) == 57
+    assert found.frames[0]["friends: rows"].to_list()[4] == 2
+    with pytest.raises(SettingError, match="link 60 of 60 people together"):
+        made({"users": users, "friends": pl.DataFrame({"one": [0] * 59, "other": range(1, 60), "since": ["a"] * 59})},
+             schema=schema)  # fmt: skip
+
+
+# ---------------------------------------------------------------- leaks
+
+
+def test_whole_histories_under_fresh_people_are_found():
+    real, synthetic, holdout = shops(0)
+    report = divulge.assess(real, copied(real, synthetic), holdout, **FAST)
+    found = by_variant(report)
+    assert report.verdict == "excess found"
+    assert found[WHOLE_HISTORY, ("orders",)].verdict == "excess found"
+    assert found[WHOLE_HISTORY, ("orders",)].real.hits >= 35
+    assert found[WHOLE_HISTORY, ("users", "orders")].real.hits == 0
+    both = divulge.assess(real, copied(real, synthetic, tables=("users", "orders")), holdout, **FAST)
+    whole = by_variant(both)[WHOLE_HISTORY, ("users", "orders")]
+    assert (whole.real.hits, whole.holdout.hits, whole.verdict) == (40, 0, "excess found")
+    assert "under one synthetic unit" in str(whole)
+
+
+def test_rows_that_were_dealt_out_to_others_are_found_as_own_rows():
+    real, synthetic, holdout = shops(1, items=4_000)
+    rng = np.random.default_rng(0)
+    rows = (
+        real["orders"]
+        .sample(fraction=0.3, seed=1)
+        .with_columns(uid=rng.choice(synthetic["users"]["uid"], 10**6)[: round(0.3 * real["orders"].height)])
+    )
+    dealt = {"users": synthetic["users"], "orders": pl.concat([synthetic["orders"], rows])}
+    found = by_variant(divulge.assess(real, dealt, holdout, **FAST))
+    assert found[OWN_ROW, ("orders",)].verdict == "excess found"
+    assert found[WHOLE_HISTORY, ("orders",)].verdict != "excess found"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_fresh_people_have_no_finding(seed):
+    found = by_variant(divulge.assess(*shops(seed + 50), **FAST))
+    assert len(found) >= 3
+    assert not [r for r in found.values() if r.verdict == "excess found"]
+
+
+# ---------------------------------------------------------------- preconditions and scope
+
+
+def failing(report):
+    return {c.check for c in report.assessment.preconditions if not c.ok}
+
+
+def test_checks_of_people_hold_where_they_should():
+    real, synthetic, holdout = shops(2)
+    report = divulge.assess(real, synthetic, holdout, **FAST)
+    assert not failing(report)
+    assert {"references", "people apart", "same lengths"} <= {c.check for c in report.assessment.preconditions}
+
+
+def test_rows_that_lead_nowhere_are_counted_and_hold_back():
+    real, synthetic, holdout = shops(2)
+    lost = pl.concat([real["orders"], real["orders"][:7].with_columns(uid=pl.lit(999_999, pl.Int64))])
+    report = divulge.assess(real | {"orders": lost}, synthetic, holdout, **FAST)
+    assert failing(report) == {"references"}
+    (check,) = (c for c in report.assessment.preconditions if c.check == "references")
+    assert "real: 7 of" in check.detail
+    assert report.verdict == "cannot tell"
+
+
+def test_people_on_both_sides_are_told_and_keys_that_start_anew_are_not():
+    real, synthetic, holdout = shops(3)
+    both = {n: pl.concat([holdout[n], real[n].filter(pl.col("uid") < 20)]) for n in real}
+    assert "people apart" in failing(divulge.assess(real, synthetic, both, **FAST))
+    anew = {n: t.with_columns(pl.col("uid") - 20_000) for n, t in holdout.items()}
+    assert "people apart" not in failing(divulge.assess(real, synthetic, anew, **FAST))
+
+
+def test_other_lengths_and_other_times_are_told():
+    real, synthetic, _ = shops(4)
+    longer = shop(np.random.default_rng(9), first=20_000, least=4, most=9)
+    assert "same lengths" in failing(divulge.assess(real, synthetic, longer, **FAST))
+
+    def dated(tables, start, seed):
+        n = tables["orders"].height
+        days = np.datetime64(start) + np.random.default_rng(seed).integers(0, 300, n)
+        return tables | {"orders": tables["orders"].with_columns(day=pl.Series(days))}
+
+    three = shops(4)
+    same = [dated(t, "2024-01-01", i) for i, t in enumerate(three)]
+    assert "same window" not in failing(divulge.assess(*same, **FAST))
+    later = [*same[:2], dated(three[2], "2024-05-01", 2)]
+    assert "same window" in failing(divulge.assess(*later, **FAST))
+
+
+def test_a_table_without_a_way_to_people_is_listed():
+    real, synthetic, holdout = (
+        t | {"weather": pl.DataFrame({"town": ["a", "b"] * 20, "rain": [1, 2] * 20})} for t in shops(5)
+    )
+    report = divulge.assess(real, synthetic, holdout, **FAST)
+    assert [(c.column, c.why) for c in report.assessment.verdict.not_compared] == [("weather", NO_RELATION)]
+
+
+# ---------------------------------------------------------------- laws
+
+
+def figures(report):
+    return [
+        {**r.to_dict(), "seconds": 0} for r in report.results if "place" not in r.variant and r.variant != "row order"
+    ]
+
+
+def test_order_of_rows_and_tables_and_names_of_keys_change_nothing():
+    real, synthetic, holdout = shops(6)
+    synthetic = copied(real, synthetic)
+    before = figures(divulge.assess(real, synthetic, holdout, **FAST))
+    rng = np.random.default_rng(0)
+
+    def turned(tables):
+        key = lambda c: pl.col(c).cast(pl.String) + "-k"  # noqa: E731
+        out = {"orders": tables["orders"].with_columns(key("uid")), "users": tables["users"].with_columns(key("uid"))}
+        return {
+            n: (t[rng.permutation(t.height)] if n == "orders" else t).select(t.columns[::-1]).to_pandas()
+            for n, t in out.items()
+        }
+
+    after = figures(divulge.assess(turned(real), turned(synthetic), turned(holdout), **FAST))
+    known = [
+        sorted(str((r["attack"], r["variant"], sorted(r["keys"]), r["target"], r["real"], r["holdout"])) for r in x)
+        for x in (before, after)
+    ]
+    assert known[0] == known[1]
+
+
+def test_every_row_twice_moves_no_history():
+    real, synthetic, holdout = shops(7)
+    synthetic = copied(real, synthetic)
+    twice = lambda t: t | {"orders": pl.concat([t["orders"], t["orders"]])}  # noqa: E731
+    once, doubled = (by_variant(divulge.assess(*three, **FAST)) for three in (
+        (real, synthetic, holdout), (twice(real), twice(synthetic), twice(holdout))))  # fmt: skip
+    assert {k: (r.real, r.holdout, r.risk) for k, r in once.items()} == {
+        k: (r.real, r.holdout, r.risk) for k, r in doubled.items()
+    }
+
+
+# ---------------------------------------------------------------- messy input
+
+
+def edited(change, seed=8):
+    return [change({n: t.clone() for n, t in tables.items()}) for tables in shops(seed)]
+
+
+MESSY = {
+    "one person has half of all rows": lambda t: t | {"orders": pl.concat([t["orders"], t["orders"].with_columns(uid=pl.lit(t["users"]["uid"][0], pl.Int64))])},
+    "people without values": lambda t: t | {"users": t["users"].select("uid")},
+    "rows without values": lambda t: t | {"orders": t["orders"].select("uid")},
+    "a column is all missing": lambda t: t | {"orders": t["orders"].with_columns(item=pl.lit(None, pl.String))},
+    "keys are missing": lambda t: t | {"orders": t["orders"].with_columns(uid=pl.when(pl.int_range(pl.len()) % 5 > 0).then("uid"))},
+    "keys are texts in one table": lambda t: t | {"orders": t["orders"].with_columns(pl.col("uid").cast(pl.String))},
+    "one row each": lambda t: t | {"orders": t["orders"].unique("uid", maintain_order=True)},
+    "texts": lambda t: t | {"orders": t["orders"].with_columns(note="order no " + pl.col("item") + " of " + pl.col("uid").cast(pl.String) + " was fine")},
+    "ten people": lambda t: {"users": t["users"][:10], "orders": t["orders"].filter(pl.col("uid").is_in(t["users"]["uid"][:10].to_list()))},
+    "infinities": lambda t: t | {"orders": t["orders"].with_columns(x=pl.Series([np.inf, -np.inf, np.nan, 1.5] * 10**4)[: t["orders"].height])},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MESSY)
+def test_messy_tables_have_an_answer(what):
+    report = divulge.assess(*edited(MESSY[what]), **FAST)
+    assert report.verdict != "excess found"
+    assert report.to_html()
+    report.external().to_html()
+
+
+SENTENCES = {
+    "unit: no table 'clients'": (lambda r, s, h: (r, s, h), {"unit": "clients"}),
+    "unit: which table has one row": (
+        lambda r, s, h: ({n: t for n, t in x.items() if n == "users"} for x in (r, s, h)), {}
+    ),
+    "no table 'orders'": (lambda r, s, h: (r, {"users": s["users"]}, h), {}),
+    "the dictionary has no table": (lambda r, s, h: (r, {}, h), {}),
+    "real table 'orders': the table has 3 columns and no rows": (
+        lambda r, s, h: (r | {"orders": r["orders"][:0]}, s, h), {}
+    ),
+    "another side is a dictionary": (lambda r, s, h: (r, s["users"], h), {}),
+    "have the key of another row": (
+        lambda r, s, h: (r, s, h | {"users": pl.concat([h["users"], h["users"][:3]])}), {}
+    ),
+    "ignore: there are several tables": (lambda r, s, h: (r, s, h), {"ignore": ["age"]}),
+    "engine: duckdb counts one table": (lambda r, s, h: (r, s, h), {"engine": "duckdb"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_what_cannot_be_used_is_said(sentence):
+    change, more = SENTENCES[sentence]
+    with pytest.raises(DivulgeError, match=sentence):
+        divulge.assess(*change(*shops(9)), **FAST, **more)
