@@ -123,6 +123,7 @@ def test_values_of_synthetic_rows_are_known_by_their_variant():
     assert not Coarse("share").of_rows("")
 
 
+@pytest.mark.slow  # a process of its own
 def test_the_order_is_that_of_the_list_whatever_was_loaded_first():
     told = "import divulge; divulge.cap, divulge.pmse; from divulge.attacks.entry import CATALOGUE; print(list(CATALOGUE)); "
     told += "from divulge.measures.catalogue import all_measures; print([m.name for m in all_measures()])"

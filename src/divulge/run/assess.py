@@ -303,9 +303,7 @@ class _Assessing:
         settings = stated(self.attacker, self.reading, options, case.unit, everybody=everybody)  # fails before the run
         store = store_of(case, self.attacker, self.reading, options)
         watch.time = time_left_of(case, plan, options, clock)
-        runner = Runner(
-            watch, clock, store, self.finished, options.models, options.sample, options.jobs, self.before
-        )  # fmt: skip
+        runner = Runner(watch, clock, store, self.finished, options.models, options.sample, options.jobs, self.before)
         found = self._kept(case, plan, runner, failing)
         self.made(case, options)
         late = notes_on_time(found.left_out, options.budget)
