@@ -22,7 +22,7 @@ from divulge.core.atomic_write import replaced, replacing
 from divulge.core.errors import SettingError
 from divulge.core.result import Result
 from divulge.run.making import runner
-from divulge.run.splitting import holdout_split
+from divulge.run.splitting import holdout_files
 from divulge.tables import readers
 
 SOURCE = Path(divulge.__file__).parent
@@ -335,7 +335,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_tables_are_read(
     if name in ("assess", "junit", "compare"):
         monkeypatch.setattr(readers, "read", read)
     if name.startswith("split"):
-        monkeypatch.setattr(holdout_split, "split_rows", read)
+        monkeypatch.setattr(holdout_files, "split_rows", read)
     code, told = command(*commands_that_write(files, tmp_path / "out")[name])
     assert (code, told.count("\n")) == (2, 1)
     assert "cannot write there (Read-only file system). hint: name another" in told

@@ -85,7 +85,7 @@ from .run.forecasting.forecast import plan as plan
 from .run.forecasting.outlook import Outlook as Outlook
 from .run.membership import changes as changes
 from .run.membership import membership as membership
-from .run.splitting.holdout_split import split as split
+from .run.splitting.split import split as split
 from .run.utility import utility as utility
 from .sdmetrics.reports.scoring import diagnose as diagnose
 from .sdmetrics.reports.scoring import quality as quality

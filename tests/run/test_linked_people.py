@@ -8,7 +8,7 @@ import pytest
 
 import divulge
 from divulge.attacks.copying.histories import NEAR_HISTORY, OWN_ROW, WHOLE_HISTORY
-from divulge.case.relational import people as module
+from divulge.case.relational import people_columns as module
 from divulge.case.relational.people import PEOPLE_TOGETHER, people_of
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.core.relations import Relation, RelationalSchema

@@ -28,6 +28,10 @@ _SHOWN = 20  # strata
 @click.option(
     "--unit", metavar="COLUMN", help="Column that identifies the person or household; rows of one unit stay together."
 )
+@click.option(
+    "--schema", "schema_file", type=FILE, metavar="FILE",
+    help="Relations of linked tables: TOML from `divulge schema --tables`, or SDV metadata (JSON).",
+)  # fmt: skip
 @click.option("--together", is_flag=True, help="Keep rows that are equal in all columns together.")
 @click.option(
     "--stratify",
@@ -79,6 +83,9 @@ def split(table: str, out: str, *, pairs: bool, secrets: list[str], runs: int, *
 
     The command writes DIR/real.csv, to train on, and DIR/holdout.csv, which the synthesizer must never see. The split
     depends on the values and the seed, not on the order of the rows. Cells are copied unchanged.
+
+    TABLE may be a folder of linked tables, or a list: users=users.csv,orders=orders.csv. Then the people of the table
+    above all others, or of that which --unit names, are drawn, and their rows follow into DIR/real and DIR/holdout.
     """
     if pairs:
         _write_pairs(table, out, secrets, runs, options)
@@ -86,11 +93,34 @@ def split(table: str, out: str, *, pairs: bool, secrets: list[str], runs: int, *
     if secrets:
         raise SettingError("--secrets: without --pairs nothing is exchanged. hint: --pairs.")
     from divulge.run.splitting.holdout_files import next_command, split_file
+    from divulge.tables.folders import is_linked, relations_in
 
-    found, real, holdout = split_file(table, out, **options)
-    _show(found, real, holdout, options["unit"])
+    schema = relations_in(options.pop("schema_file"))
+    if is_linked(table, described=schema is not None):
+        real, holdout = _split_linked(table, out, schema, options)
+    else:
+        found, real, holdout = split_file(table, out, **options)
+        _show(found, real, holdout, options["unit"])
     click.echo(f"next: train the synthesizer on {_clean(real)} alone, then")
     click.echo(f"  {_clean(next_command(real, holdout, options['unit']))}")
+
+
+def _split_linked(table: str, out: str, schema: Any, options: dict[str, Any]) -> tuple[Path, Path]:
+    """Split linked tables and tell how; return the folders of both sides."""
+    from divulge.run.splitting.holdout_files import split_linked_files
+
+    if options.pop("together"):
+        raise SettingError("--together: equal rows of linked tables follow their people. hint: leave it out.")
+    found, real, holdout = split_linked_files(table, out, schema=schema, **options)
+    n_people = len(found.division.real) + len(found.division.holdout)
+    for place, folder in enumerate((real, holdout)):
+        n = {name: f"{len(rows[place]):,}" for name, rows in found.rows.items()}
+        own = n.pop(found.people)
+        told = [f"{own} of {n_people:,} people of {found.people}", *(f"{k} rows of {name}" for name, k in n.items())]
+        click.echo(f"{_clean(folder)}: {_clean(', '.join(told))}")
+    for note in found.notes:
+        click.echo(f"note: {_clean(note)}")
+    return real, holdout
 
 
 def _write_pairs(table: str, out: str, secrets: list[str], runs: int, options: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from divulge.tables.frames import Table
 from divulge.tables.packed_files import packing_of
 from divulge.tables.readers import columns_in, is_table_file, read, read_metadata, read_relational_schema
 
-__all__ = ["linked_sides", "read_tables", "relations_in", "table_files", "table_role"]
+__all__ = ["is_linked", "linked_sides", "read_tables", "relations_in", "table_files", "table_role"]
 
 _HINT = "hint: name a folder, or list them: users=users.csv,orders=orders.csv"
 
@@ -110,11 +110,11 @@ def linked_sides(
     TableError
         A table cannot be read.
     """
-    several = {role: _is_several(given, described=described) for role, given in sides.items() if given is not None}
-    if not any(several.values()):
+    linked = {role: is_linked(given, described=described) for role, given in sides.items() if given is not None}
+    if not any(linked.values()):
         return None
-    for role, is_several in several.items():
-        if not is_several:
+    for role, several in linked.items():
+        if not several:
             raise SettingError(
                 f"{role}: this is one table, and another side is several. hint: name folders, or lists: "
                 "users=users.csv,orders=orders.csv."
@@ -127,7 +127,8 @@ def linked_sides(
     return out
 
 
-def _is_several(given: Any, *, described: bool) -> bool:
+def is_linked(given: Any, *, described: bool) -> bool:
+    """Return whether an argument names several tables; `described` says that the schema has several."""
     if not isinstance(given, str):
         return False
     if not Path(given).is_dir():

@@ -7,42 +7,32 @@ them, as products do orders. Features look at no label and at no order of rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.case.case import Case
-from divulge.case.encoded import ROLES
 from divulge.case.relational.linked import Linked
 from divulge.case.relational.people_checks import people_checks
+from divulge.case.relational.people_columns import Owned, columns_of_people, own_columns
 from divulge.case.relational.persons import History, Persons
 from divulge.core.distinct_values import distinct_values
 from divulge.core.errors import SettingError
 from divulge.core.relations import Relation
 from divulge.core.schema import Schema
 from divulge.kernels.counts.contingency import joint
-from divulge.kernels.relations import totals_of
 
-__all__ = ["PEOPLE_TOGETHER", "PeopleTables", "people_of"]
+__all__ = ["PEOPLE_TOGETHER", "PeopleTables", "RowsOfPeople", "linked_together", "people_of", "rows_of_people"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MOST_FEATURES = 60
-"""Columns of a person from other tables at most."""
 DEEPEST = 8
 """Relations on a way up to a person at most."""
 PEOPLE_TOGETHER = "people linked together"
 _LARGEST_SHARE = 0.05  # of all people who may be linked together; more leave no independent units
-_COMMONEST = 6  # values of a category that are counted
-_RARE = (0.01, 0.2)  # shares of people who have a value once or more, for it to be a column of its own
-_MOST_RARE = 3
-_DAY = 86_400e6  # microseconds
-_BETWEEN = " | "
-_TOO_MANY = "of {} columns that describe the rows of a person {} are made columns of a person, some of each"
 
 
 class PeopleTables(NamedTuple):
@@ -56,13 +46,17 @@ class PeopleTables(NamedTuple):
     persons: Persons
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Owned:
-    """Rows of one table that belong to people, in one role."""
+class RowsOfPeople(NamedTuple):
+    """Which rows of linked tables belong to whom."""
 
-    person: Ints
-    row: Ints
-    n_people: int
+    people: str
+    """The table with a row for each person."""
+    ways: dict[str, tuple[tuple[Relation, ...], ...]]
+    """How the relations lead from each other table to the people."""
+    owned: dict[str, list[Owned]]
+    """Of each table that leads there, and each role."""
+    joined: dict[str, tuple[Relation, ...]]
+    """Of these and of the people: relations to tables that belong to nobody and describe the rows."""
 
 
 def people_of(linked: Linked, unit: str | None = None) -> PeopleTables:
@@ -88,6 +82,36 @@ def people_of(linked: Linked, unit: str | None = None) -> PeopleTables:
     >>> found.frames[0].select("users.age", "orders: rows", "orders.price: mean").rows()
     [(20.5, 2, 3.0), (31.5, 1, 7.25), (40.0, 0, None)]
     """
+    rows = rows_of_people(linked, unit)
+    root, ways, owned, joined = rows
+    used = {r.parent for relations in joined.values() for r in relations}
+    apart = tuple(name for name, way in ways.items() if not way and name not in used)
+    frames, wanted, told = columns_of_people(linked, root, owned, joined)
+    notes = [f"people: a row of {root!r} each" + (f", with their rows of {_named(owned)}" if owned else ""), *told]
+    together, linking = linked_together(linked, rows)
+    if linking:
+        frames = [f.with_columns(pl.Series(PEOPLE_TOGETHER, t)) for f, t in zip(frames, together, strict=True)]
+        notes.append(f"people whom rows of {_named(linking)} link count together")
+    kinds = linked.case(root).schema
+    known = [replace(kinds[c], name=f"{root}.{c}", roles=()) for c in own_columns(linked, root)]
+    histories = tuple(_histories(linked, root, owned, joined))
+    checks = people_checks(linked, root, {n: [(o.person, o.row) for o in own] for n, own in owned.items()}, ways)
+    unit_column = PEOPLE_TOGETHER if linking else None
+    persons = Persons(root, histories, tuple(checks), apart, wanted, tuple(notes))
+    return PeopleTables(tuple(frames), Schema(tuple(known)), unit_column, persons)
+
+
+def rows_of_people(linked: Linked, unit: str | None = None) -> RowsOfPeople:
+    """Return which rows belong to whom; arguments and errors as for `people_of`.
+
+    Examples
+    --------
+    >>> from divulge.measures.linked.tables import linked_tables
+    >>> tables = {"users": pl.DataFrame({"uid": [1, 2, 3]}), "orders": pl.DataFrame({"uid": [3, 1, 3]})}
+    >>> rows = rows_of_people(linked_tables(tables, tables))
+    >>> rows.people, rows.owned["orders"][0].person.tolist()
+    ('users', [2, 0, 2])
+    """
     schema = linked.schema
     root = schema.people(unit)
     for role in linked.roles:
@@ -99,57 +123,21 @@ def people_of(linked: Linked, unit: str | None = None) -> PeopleTables:
                 )
     ways = {name: schema.paths(name, root) for name in linked.names if name != root}
     owned = {name: [_owned(linked, way, role, root) for role in linked.roles] for name, way in ways.items() if way}
-    joined = {name: _described(linked, name, owned, root) for name in (root, *owned)}
-    used = {r.parent for relations in joined.values() for r in relations}
-    apart = tuple(name for name, way in ways.items() if not way and name not in used)
-    columns = [_root_columns(linked, root, joined[root], role) for role in linked.roles]
-    features = [
-        [f for name in owned for f in _features(linked, name, owned[name], joined[name], i)]
-        for i in range(len(linked.roles))
-    ]
-    notes = [f"people: a row of {root!r} each" + (f", with their rows of {_named(owned)}" if owned else "")]
-    if len(features[0]) > MOST_FEATURES:
-        notes.append(_TOO_MANY.format(len(features[0]), MOST_FEATURES))
-    told = _first_of_each([f.name for f in features[0]])
-    frames = [pl.DataFrame([*own, *(more[i] for i in told)]) for own, more in zip(columns, features, strict=True)]
-    together, linking = _together(linked, root, {n: o for n, o in owned.items() if len(ways[n]) > 1})
-    if linking:
-        frames = [f.with_columns(pl.Series(PEOPLE_TOGETHER, t)) for f, t in zip(frames, together, strict=True)]
-        notes.append(f"people whom rows of {_named(linking)} link count together")
-    kinds = linked.case(root).schema
-    known = [replace(kinds[c], name=f"{root}.{c}", roles=()) for c in _own_columns(linked, root)]
-    histories = tuple(_histories(linked, root, owned, joined))
-    checks = people_checks(linked, root, {n: [(o.person, o.row) for o in own] for n, own in owned.items()}, ways)
-    unit_column = PEOPLE_TOGETHER if linking else None
-    wanted = [c for c in frames[0].columns if _is_target(c) or c in [f.name for f in columns[0]]]
-    persons = Persons(root, histories, tuple(checks), apart, tuple(wanted), tuple(notes))
-    return PeopleTables(tuple(frames), Schema(tuple(known)), unit_column, persons)
-
-
-def _first_of_each(names: Sequence[str]) -> list[int]:
-    """Return the places of the columns that are kept: of each described column the first, then the second."""
-    described = [name.rpartition(": ")[0] for name in names]
-    turn = [described[:i].count(own) for i, own in enumerate(described)]
-    return sorted(np.argsort(turn, kind="stable")[:MOST_FEATURES].tolist())
-
-
-def _is_target(column: str) -> bool:
-    """Return whether a column that describes the rows of people says what somebody wants to know."""
-    return column.endswith((": rows", ": sum")) or ": ever value " in column
+    return RowsOfPeople(root, ways, owned, {name: _described(linked, name, owned, root) for name in (root, *owned)})
 
 
 def _named(names: Sequence[str] | Mapping[str, Any]) -> str:
     return ", ".join(map(repr, names))
 
 
-def _owned(linked: Linked, ways: Sequence[tuple[Relation, ...]], role: str, root: str) -> _Owned:
+def _owned(linked: Linked, ways: Sequence[tuple[Relation, ...]], role: str, root: str) -> Owned:
     """Return which rows belong to whom; a row that reaches several people belongs to each."""
     n = linked.n_rows(root, role)
     found = [linked.ancestor_rows(way, role, deepest=DEEPEST).astype(np.int64) for way in ways]
     rows = np.arange(len(found[0]))
     pairs = distinct_values(np.concatenate([rows[f >= 0] * max(1, n) + f[f >= 0] for f in found]))
     row, person = np.divmod(pairs, max(1, n))
-    return _Owned(person, row, n)
+    return Owned(person, row, n)
 
 
 def _described(linked: Linked, table: str, owned: Mapping[str, Any], root: str) -> tuple[Relation, ...]:
@@ -157,167 +145,10 @@ def _described(linked: Linked, table: str, owned: Mapping[str, Any], root: str) 
     return tuple(r for r in linked.relations if r.child == table and r.parent not in owned and r.parent != root)
 
 
-def _own_columns(linked: Linked, table: str) -> list[str]:
-    """Return the columns of a table that are compared: all but keys and ignored ones."""
-    return [c.name for c in linked.case(table).schema.columns if "ignore" not in c.roles and c.kind != "constant"]
-
-
-def _root_columns(linked: Linked, root: str, joined: Sequence[Relation], role: str) -> list[pl.Series]:
-    frame = linked.frame(root, role)
-    out = [frame[c].alias(f"{root}.{c}") for c in _own_columns(linked, root)]
-    for relation in joined:
-        rows = linked.rows(relation, role)
-        place = pl.Series(np.where(rows >= 0, rows, -1)).replace(-1, None)
-        above = linked.frame(relation.parent, role)
-        out += [above[c].gather(place).alias(f"{relation.parent}.{c}") for c in _own_columns(linked, relation.parent)]
-    return out or [pl.Series("rows", np.ones(frame.height, dtype=np.int64))]
-
-
-# ---------------------------------------------------------------- features
-
-
-class _DescribingColumn(NamedTuple):
-    """A column of the rows of a table, or of what describes them."""
-
-    name: str
-    case: Case
-    column: str
-    codes: Ints
-    """Of each row of the table; 0 for missing."""
-
-
-def _columns(linked: Linked, table: str, joined: Sequence[Relation], role: str) -> Iterator[_DescribingColumn]:
-    case, which = linked.case(table), ROLES.index(role)
-    for c in _own_columns(linked, table):
-        yield _DescribingColumn(f"{table}.{c}", case, c, case.codes(c, binned=False)[which].astype(np.int64))
-    for relation in joined:
-        above = linked.case(relation.parent)
-        for c in _own_columns(linked, relation.parent):
-            if above.schema[c].kind not in ("identifier", "text"):
-                codes = linked.gathered([relation], c, role, binned=False)
-                yield _DescribingColumn(
-                    f"{table}.{relation.parent}.{c}", above, c, np.maximum(codes, 0).astype(np.int64)
-                )
-
-
-def _features(
-    linked: Linked, table: str, every: Sequence[_Owned], joined: Sequence[Relation], which: int
-) -> Iterator[pl.Series]:
-    """Yield what the rows of each person are on the whole, shape (n_people,) each."""
-    owned = every[which]
-    person, n = owned.person, owned.n_people
-    yield pl.Series(f"{table}: rows", np.bincount(person, minlength=n))
-    order = _places_in_order(linked, table, owned, which)
-    for name, case, column, codes in _columns(linked, table, joined, ROLES[which]):
-        own, pooled = codes[owned.row], case.pooled(column)
-        kind = case.schema[column].kind
-        if kind in ("text", "identifier"):
-            yield _texts(name, pooled.levels.cast(pl.String), own, person, n)
-        elif case.encoded.is_number(column):
-            yield from _numbers(name, case.numbers(column)[own], pooled.family == "datetime", person, n, order)
-        else:
-            shares = _shares(linked, table, every, joined, name, len(pooled.levels))
-            yield from _categories(name, pooled.levels.cast(pl.String), shares, own, person, n, order)
-
-
-def _shares(
-    linked: Linked, table: str, every: Sequence[_Owned], joined: Sequence[Relation], name: str, n_levels: int
-) -> Floats:
-    """Return the share of all people who have each value, shape (n_levels,)."""
-    people = np.zeros(n_levels + 1)
-    for role, own in zip(linked.roles, every, strict=True):
-        codes = next(c.codes for c in _columns(linked, table, joined, role) if c.name == name)[own.row]
-        pairs = distinct_values(own.person * (n_levels + 1) + codes)
-        people += np.bincount(pairs % (n_levels + 1), minlength=n_levels + 1)
-    return people[1:] / max(1, sum(own.n_people for own in every))
-
-
-def _places_in_order(linked: Linked, table: str, owned: _Owned, which: int) -> Ints | None:
-    """Return the rows of people in the order of time; None where no column, or more than one, says it."""
-    schema, case = linked.case(table).schema, linked.case(table)
-    named = schema.with_role("order") or [c.name for c in schema.columns if c.kind == "datetime"]
-    if len(named) != 1:
-        return None
-    when = case.codes(named[0], binned=False)[which][owned.row]
-    rest: list[Any] = [
-        case.codes(c, binned=False)[which][owned.row] for c in _own_columns(linked, table) if c != named[0]
-    ]
-    # ties by what else stands there, so that the order of the file says nothing
-    return np.lexsort([*rest, when, owned.person])
-
-
-def _numbers(
-    name: str, numbers: Floats, is_time: bool, person: Ints, n: int, order: Ints | None
-) -> Iterator[pl.Series]:
-    known = np.isfinite(numbers)
-    found = dict(totals_of(person[known], numbers[known], n))
-    if is_time:
-        first, last = found["minimum"], found["maximum"]
-        for what, values in (("first", first), ("last", last)):
-            yield pl.Series(f"{name}: {what}", values, nan_to_null=True).cast(pl.Int64).cast(pl.Datetime("us"))
-        yield pl.Series(f"{name}: days from first to last", (last - first) / _DAY, nan_to_null=True)
-        return
-    for what, values in found.items():
-        yield pl.Series(f"{name}: {what}", values, nan_to_null=True)
-    if order is not None:
-        yield pl.Series(f"{name}: last", _last(numbers, person, n, order), nan_to_null=True)
-
-
-def _last(values: Floats, person: Ints, n: int, order: Ints) -> Floats:
-    """Return the last value of each person; nan where a person has none."""
-    out = np.full(n, np.nan)
-    ends = order[np.flatnonzero(np.diff(person[order], append=-1) != 0)]
-    out[person[ends]] = values[ends]
-    return out
-
-
-def _categories(
-    name: str, levels: pl.Series, shares: Floats, codes: Ints, person: Ints, n: int, order: Ints | None
-) -> Iterator[pl.Series]:
-    size = len(levels) + 1
-    pairs, count = np.unique(person * size + codes, return_counts=True)
-    of, code = np.divmod(pairs, size)
-    known = code > 0
-    of, code, count = of[known], code[known], count[known]
-    yield pl.Series(f"{name}: distinct values", np.bincount(of, minlength=n))
-    # the commonest value of a person; of equally common ones that of most people, then the first
-    by = np.lexsort((-code, shares[code - 1], count, of))
-    ends = by[np.flatnonzero(np.diff(of[by], append=-1) != 0)]
-    commonest = np.zeros(n, dtype=np.int64)
-    commonest[of[ends]] = code[ends]
-    yield _values(f"{name}: commonest value", levels, commonest)
-    if order is not None:
-        for what, places in (("first", order[::-1]), ("last", order)):
-            found = _last(codes.astype(np.float64), person, n, places)
-            yield _values(f"{name}: {what} value", levels, np.nan_to_num(found).astype(np.int64))
-    ranked = 1 + np.lexsort((np.arange(len(shares)), -shares))
-    for k, level in enumerate(ranked[:_COMMONEST].tolist(), 1):
-        has = code == level
-        yield pl.Series(f"{name}: rows with value {k}", np.bincount(of[has], count[has], minlength=n).astype(int))
-    least, most = _RARE
-    rare = [k for k, level in enumerate(ranked) if k >= _COMMONEST and least <= shares[level - 1] <= most]
-    for k in rare[:_MOST_RARE]:
-        yield pl.Series(f"{name}: ever value {k + 1}", np.bincount(of[code == ranked[k]], minlength=n) > 0)
-
-
-def _values(name: str, levels: pl.Series, codes: Ints) -> pl.Series:
-    return pl.concat([pl.Series([None], dtype=pl.String), levels]).gather(codes).alias(name)
-
-
-def _texts(name: str, levels: pl.Series, codes: Ints, person: Ints, n: int) -> pl.Series:
-    """Return all texts of each person as one, in alphabetical order."""
-    known = codes > 0
-    frame = pl.DataFrame({"person": person[known], "code": codes[known]}).sort("person", "code")
-    frame = frame.with_columns(text=levels.gather(frame["code"].cast(pl.Int64) - 1))
-    all_texts = frame.group_by("person", maintain_order=True).agg(pl.col("text").str.join(_BETWEEN))
-    joined = pl.DataFrame({"person": np.arange(n)}).join(all_texts, on="person", how="left", maintain_order="left")
-    return joined["text"].alias(f"{name}: all values")
-
-
 # ---------------------------------------------------------------- people linked together
 
 
-def _together(linked: Linked, root: str, linking: Mapping[str, Sequence[_Owned]]) -> tuple[list[Ints], tuple[str, ...]]:
+def linked_together(linked: Linked, rows: RowsOfPeople) -> tuple[list[Ints], tuple[str, ...]]:
     """Return for each person a number that all who are linked share, and the tables that link people.
 
     Linked are people to whom one row belongs, and those of whom one's row names the other's.
@@ -330,7 +161,8 @@ def _together(linked: Linked, root: str, linking: Mapping[str, Sequence[_Owned]]
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    out, first = [], 0
+    out, first, root = [], 0, rows.people
+    linking = {name: own for name, own in rows.owned.items() if len(rows.ways[name]) > 1}
     used = {name: own for name, own in linking.items() if any(_several(o) for o in own)}
     named = [r for r in linked.schema.parents(root) if r.parent == root]
     tables = (*used, *[root] * bool(named))
@@ -355,7 +187,7 @@ def _together(linked: Linked, root: str, linking: Mapping[str, Sequence[_Owned]]
     return out, tables
 
 
-def _several(owned: _Owned) -> bool:
+def _several(owned: Owned) -> bool:
     """Return whether a row belongs to more than one person."""
     return len(owned.row) > len(np.unique(owned.row))
 
@@ -364,7 +196,7 @@ def _several(owned: _Owned) -> bool:
 
 
 def _histories(
-    linked: Linked, root: str, owned: Mapping[str, Sequence[_Owned]], joined: Mapping[str, Sequence[Relation]]
+    linked: Linked, root: str, owned: Mapping[str, Sequence[Owned]], joined: Mapping[str, Sequence[Relation]]
 ) -> Iterator[History]:
     """Yield the rows of people in each table, and in all with the person's own, by their contents."""
     parts = {}
@@ -402,12 +234,12 @@ def _numbered(contents: Sequence[tuple[Ints, ...]], which: int) -> Ints:
 def _contents(linked: Linked, table: str, joined: Sequence[Relation], *, binned: bool) -> tuple[Ints, ...] | None:
     """Return a number for what stands in each row of each role; None where no column is compared."""
     case = linked.case(table)
-    names = [c for c in _own_columns(linked, table) if case.schema[c].kind not in ("identifier", "text")]
+    names = [c for c in own_columns(linked, table) if case.schema[c].kind not in ("identifier", "text")]
     codes = [[case.codes(c, binned=binned)[i] for c in names] for i in range(len(linked.roles))]
     sizes = [case.n_codes(c, binned=binned) for c in names]
     for relation in joined:
         above = linked.case(relation.parent)
-        for c in _own_columns(linked, relation.parent):
+        for c in own_columns(linked, relation.parent):
             if above.schema[c].kind in ("identifier", "text"):
                 continue
             for own, role in zip(codes, linked.roles, strict=True):

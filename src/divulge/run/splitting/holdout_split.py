@@ -19,11 +19,10 @@ from divulge.case.column_facts import facts_of
 from divulge.core.errors import ColumnError, SettingError, TableError
 from divulge.core.schema import check_columns, infer
 from divulge.kernels.counts.binning import fit_binning
-from divulge.tables.frames import Table, collect, table_of
-from divulge.tables.opening import opened
+from divulge.tables.frames import Table, table_of
 from divulge.tables.pooled_columns import pool
 
-__all__ = ["Division", "Stratum", "split", "split_rows"]
+__all__ = ["Division", "Stratum", "split_rows"]
 
 Ints = NDArray[np.int64]
 
@@ -56,71 +55,6 @@ class Division:
     notes: tuple[str, ...]
 
 
-def split(
-    table: Any,
-    *,
-    holdout: float = 0.5,
-    unit: str | None = None,
-    stratify: Sequence[str] = (),
-    seed: int = 0,
-    together: bool = False,
-    missing: Sequence[str] = (),
-) -> tuple[Any, Any]:
-    """Return a table of people to train on, and a holdout of people whom the synthesizer must never see.
-
-    Each person or household is in the holdout with the same probability, `holdout`, and all its rows are on one side.
-    The number of units drawn, in total and in each stratum, differs from this share by less than one. The draw depends
-    on the values and the seed, not on the order of rows or columns.
-
-    Parameters
-    ----------
-    table
-        Any kind of frame, or a table of `divulge.read`.
-    holdout
-        Share of the units that go to the holdout, in (0, 1).
-    unit
-        Column of the person or household. A row whose unit is missing is a unit of its own. None takes each row for
-        a person.
-    stratify
-        Columns whose distribution both tables should keep. Numbers and dates are cut into 10 quantile bins. A unit
-        whose rows are in several strata belongs to the stratum of most of them.
-    seed
-        Seed of the draw.
-    together
-        Whether rows that are equal in all columns (and have no unit) stay on one side.
-    missing
-        Texts that stand for missing in `unit` and `stratify`.
-
-    Returns
-    -------
-    tuple
-        (real, holdout): pandas, polars or pyarrow like the given table, else polars. The order of rows is kept and
-        cells are unchanged.
-
-    Raises
-    ------
-    SettingError
-        The share is outside (0, 1) or leaves a side without a unit, or the seed is negative.
-    ColumnError
-        The table lacks a column; the unit is the same, or missing, in all rows; a column to stratify by holds
-        identifiers or free text.
-    TableError, FrameError
-        The table has no row or only one, or is no table.
-
-    Examples
-    --------
-    >>> people = pl.DataFrame({"household": [1, 1, 2, 2, 3, 3, 4, 4], "age": [40, 9, 31, 30, 77, 70, 25, 2]})
-    >>> real, holdout = split(people, holdout=0.5, unit="household")
-    >>> len(real), len(holdout), set(real["household"]) & set(holdout["household"])
-    (4, 4, set())
-    """
-    collected = collect(opened(table, "table"))
-    found = split_rows(
-        collected, holdout=holdout, unit=unit, stratify=stratify, seed=seed, together=together, missing=missing
-    )
-    return _taken(table, collected, found.real), _taken(table, collected, found.holdout)
-
-
 def split_rows(
     table: Table,
     *,
@@ -132,7 +66,7 @@ def split_rows(
     missing: Sequence[str] = (),
     typed: Callable[[pl.Series], pl.Series] = lambda column: column,
 ) -> Division:
-    """Return which rows of a table in memory go where; see `split`.
+    """Return which rows of a table in memory go where; see `divulge.split`.
 
     `typed` reads a column of text as numbers where it holds some; rows are compared as they are.
     """
@@ -318,16 +252,3 @@ def _on_repeats(repeated: int, n_rows: int, unit: str | None, together: bool) ->
         f"{said}, and were drawn as different people; if they are the same people, name their column with unit, or "
         "keep equal rows together (--together)"
     )
-
-
-def _taken(native: Any, collected: Table, rows: Ints) -> Any:
-    """Return some rows of a table as a frame of the kind that was given."""
-    home = type(native).__module__.split(".")[0]
-    if home == "pandas":
-        return native.iloc[rows]
-    if home == "pyarrow" and hasattr(native, "take"):
-        return native.take(rows)
-    if isinstance(native, pl.DataFrame):
-        return native[rows]
-    assert collected.frame is not None
-    return collected.frame[rows].rename({inner: name for name, inner in collected.names.items()})

@@ -1,0 +1,233 @@
+"""Columns that describe the rows of each person: how many, what is common, first, last, least and largest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from divulge.case.case import Case
+from divulge.case.encoded import ROLES
+from divulge.case.relational.linked import Linked
+from divulge.core.distinct_values import distinct_values
+from divulge.core.relations import Relation
+from divulge.kernels.relations import totals_of
+
+__all__ = ["Owned", "columns_of_people", "own_columns"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+MOST_FEATURES = 60
+"""Columns of a person from other tables at most."""
+_COMMONEST = 6  # values of a category that are counted
+_RARE = (0.01, 0.2)  # shares of people who have a value once or more, for it to be a column of its own
+_MOST_RARE = 3
+_DAY = 86_400e6  # microseconds
+_BETWEEN = " | "
+_TOO_MANY = "of {} columns that describe the rows of a person {} are made columns of a person, some of each"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Owned:
+    """Rows of one table that belong to people, in one role."""
+
+    person: Ints
+    row: Ints
+    n_people: int
+
+
+def columns_of_people(
+    linked: Linked, root: str, owned: Mapping[str, Sequence[Owned]], joined: Mapping[str, Sequence[Relation]]
+) -> tuple[list[pl.DataFrame], tuple[str, ...], list[str]]:
+    """Return for each role a row for each person, the columns that somebody wants to learn, and notes.
+
+    Parameters
+    ----------
+    root
+        The table of the people.
+    owned
+        Which rows of the other tables belong to whom.
+    joined
+        Of each table the relations to those that describe its rows.
+    """
+    columns = [_root_columns(linked, root, joined[root], role) for role in linked.roles]
+    features = [
+        [f for name in owned for f in _features(linked, name, owned[name], joined[name], i)]
+        for i in range(len(linked.roles))
+    ]
+    notes = [_TOO_MANY.format(len(features[0]), MOST_FEATURES)] if len(features[0]) > MOST_FEATURES else []
+    kept = _first_of_each([f.name for f in features[0]])
+    frames = [pl.DataFrame([*own, *(more[i] for i in kept)]) for own, more in zip(columns, features, strict=True)]
+    own = {f.name for f in columns[0]}
+    return frames, tuple(c for c in frames[0].columns if c in own or _is_target(c)), notes
+
+
+def _first_of_each(names: Sequence[str]) -> list[int]:
+    """Return the places of the columns that are kept: of each described column the first, then the second."""
+    described = [name.rpartition(": ")[0] for name in names]
+    turn = [described[:i].count(own) for i, own in enumerate(described)]
+    return sorted(np.argsort(turn, kind="stable")[:MOST_FEATURES].tolist())
+
+
+def _is_target(column: str) -> bool:
+    """Return whether a column that describes the rows of people says what somebody wants to know."""
+    return column.endswith((": rows", ": sum")) or ": ever value " in column
+
+
+def own_columns(linked: Linked, table: str) -> list[str]:
+    """Return the columns of a table that are compared: all but keys and ignored ones."""
+    return [c.name for c in linked.case(table).schema.columns if "ignore" not in c.roles and c.kind != "constant"]
+
+
+def _root_columns(linked: Linked, root: str, joined: Sequence[Relation], role: str) -> list[pl.Series]:
+    frame = linked.frame(root, role)
+    out = [frame[c].alias(f"{root}.{c}") for c in own_columns(linked, root)]
+    for relation in joined:
+        rows = linked.rows(relation, role)
+        place = pl.Series(np.where(rows >= 0, rows, -1)).replace(-1, None)
+        above = linked.frame(relation.parent, role)
+        out += [above[c].gather(place).alias(f"{relation.parent}.{c}") for c in own_columns(linked, relation.parent)]
+    return out or [pl.Series("rows", np.ones(frame.height, dtype=np.int64))]
+
+
+class _DescribingColumn(NamedTuple):
+    """A column of the rows of a table, or of what describes them."""
+
+    name: str
+    case: Case
+    column: str
+    codes: Ints
+    """Of each row of the table; 0 for missing."""
+
+
+def _columns(linked: Linked, table: str, joined: Sequence[Relation], role: str) -> Iterator[_DescribingColumn]:
+    case, which = linked.case(table), ROLES.index(role)
+    for c in own_columns(linked, table):
+        yield _DescribingColumn(f"{table}.{c}", case, c, case.codes(c, binned=False)[which].astype(np.int64))
+    for relation in joined:
+        above = linked.case(relation.parent)
+        for c in own_columns(linked, relation.parent):
+            if above.schema[c].kind not in ("identifier", "text"):
+                codes = linked.gathered([relation], c, role, binned=False)
+                yield _DescribingColumn(
+                    f"{table}.{relation.parent}.{c}", above, c, np.maximum(codes, 0).astype(np.int64)
+                )
+
+
+def _features(
+    linked: Linked, table: str, every: Sequence[Owned], joined: Sequence[Relation], which: int
+) -> Iterator[pl.Series]:
+    """Yield what the rows of each person are on the whole, shape (n_people,) each."""
+    owned = every[which]
+    person, n = owned.person, owned.n_people
+    yield pl.Series(f"{table}: rows", np.bincount(person, minlength=n))
+    order = _places_in_order(linked, table, owned, which)
+    for name, case, column, codes in _columns(linked, table, joined, ROLES[which]):
+        own, pooled = codes[owned.row], case.pooled(column)
+        kind = case.schema[column].kind
+        if kind in ("text", "identifier"):
+            yield _texts(name, pooled.levels.cast(pl.String), own, person, n)
+        elif case.encoded.is_number(column):
+            yield from _numbers(name, case.numbers(column)[own], pooled.family == "datetime", person, n, order)
+        else:
+            shares = _shares(linked, table, every, joined, name, len(pooled.levels))
+            yield from _categories(name, pooled.levels.cast(pl.String), shares, own, person, n, order)
+
+
+def _shares(
+    linked: Linked, table: str, every: Sequence[Owned], joined: Sequence[Relation], name: str, n_levels: int
+) -> Floats:
+    """Return the share of all people who have each value, shape (n_levels,)."""
+    people = np.zeros(n_levels + 1)
+    for role, own in zip(linked.roles, every, strict=True):
+        codes = next(c.codes for c in _columns(linked, table, joined, role) if c.name == name)[own.row]
+        pairs = distinct_values(own.person * (n_levels + 1) + codes)
+        people += np.bincount(pairs % (n_levels + 1), minlength=n_levels + 1)
+    return people[1:] / max(1, sum(own.n_people for own in every))
+
+
+def _places_in_order(linked: Linked, table: str, owned: Owned, which: int) -> Ints | None:
+    """Return the rows of people in the order of time; None where no column, or more than one, says it."""
+    schema, case = linked.case(table).schema, linked.case(table)
+    named = schema.with_role("order") or [c.name for c in schema.columns if c.kind == "datetime"]
+    if len(named) != 1:
+        return None
+    when = case.codes(named[0], binned=False)[which][owned.row]
+    rest: list[Any] = [
+        case.codes(c, binned=False)[which][owned.row] for c in own_columns(linked, table) if c != named[0]
+    ]
+    # ties by what else stands there, so that the order of the file says nothing
+    return np.lexsort([*rest, when, owned.person])
+
+
+def _numbers(
+    name: str, numbers: Floats, is_time: bool, person: Ints, n: int, order: Ints | None
+) -> Iterator[pl.Series]:
+    known = np.isfinite(numbers)
+    found = dict(totals_of(person[known], numbers[known], n))
+    if is_time:
+        first, last = found["minimum"], found["maximum"]
+        for what, values in (("first", first), ("last", last)):
+            yield pl.Series(f"{name}: {what}", values, nan_to_null=True).cast(pl.Int64).cast(pl.Datetime("us"))
+        yield pl.Series(f"{name}: days from first to last", (last - first) / _DAY, nan_to_null=True)
+        return
+    for what, values in found.items():
+        yield pl.Series(f"{name}: {what}", values, nan_to_null=True)
+    if order is not None:
+        yield pl.Series(f"{name}: last", _last(numbers, person, n, order), nan_to_null=True)
+
+
+def _last(values: Floats, person: Ints, n: int, order: Ints) -> Floats:
+    """Return the last value of each person; nan where a person has none."""
+    out = np.full(n, np.nan)
+    ends = order[np.flatnonzero(np.diff(person[order], append=-1) != 0)]
+    out[person[ends]] = values[ends]
+    return out
+
+
+def _categories(
+    name: str, levels: pl.Series, shares: Floats, codes: Ints, person: Ints, n: int, order: Ints | None
+) -> Iterator[pl.Series]:
+    size = len(levels) + 1
+    pairs, count = np.unique(person * size + codes, return_counts=True)
+    of, code = np.divmod(pairs, size)
+    known = code > 0
+    of, code, count = of[known], code[known], count[known]
+    yield pl.Series(f"{name}: distinct values", np.bincount(of, minlength=n))
+    # the commonest value of a person; of equally common ones that of most people, then the first
+    by = np.lexsort((-code, shares[code - 1], count, of))
+    ends = by[np.flatnonzero(np.diff(of[by], append=-1) != 0)]
+    commonest = np.zeros(n, dtype=np.int64)
+    commonest[of[ends]] = code[ends]
+    yield _values(f"{name}: commonest value", levels, commonest)
+    if order is not None:
+        for what, places in (("first", order[::-1]), ("last", order)):
+            found = _last(codes.astype(np.float64), person, n, places)
+            yield _values(f"{name}: {what} value", levels, np.nan_to_num(found).astype(np.int64))
+    ranked = 1 + np.lexsort((np.arange(len(shares)), -shares))
+    for k, level in enumerate(ranked[:_COMMONEST].tolist(), 1):
+        has = code == level
+        yield pl.Series(f"{name}: rows with value {k}", np.bincount(of[has], count[has], minlength=n).astype(int))
+    least, most = _RARE
+    rare = [k for k, level in enumerate(ranked) if k >= _COMMONEST and least <= shares[level - 1] <= most]
+    for k in rare[:_MOST_RARE]:
+        yield pl.Series(f"{name}: ever value {k + 1}", np.bincount(of[code == ranked[k]], minlength=n) > 0)
+
+
+def _values(name: str, levels: pl.Series, codes: Ints) -> pl.Series:
+    return pl.concat([pl.Series([None], dtype=pl.String), levels]).gather(codes).alias(name)
+
+
+def _texts(name: str, levels: pl.Series, codes: Ints, person: Ints, n: int) -> pl.Series:
+    """Return all texts of each person as one, in alphabetical order."""
+    known = codes > 0
+    frame = pl.DataFrame({"person": person[known], "code": codes[known]}).sort("person", "code")
+    frame = frame.with_columns(text=levels.gather(frame["code"].cast(pl.Int64) - 1))
+    all_texts = frame.group_by("person", maintain_order=True).agg(pl.col("text").str.join(_BETWEEN))
+    joined = pl.DataFrame({"person": np.arange(n)}).join(all_texts, on="person", how="left", maintain_order="left")
+    return joined["text"].alias(f"{name}: all values")
