@@ -140,8 +140,9 @@ def linkability(
     ----------
     columns
         Two lists of columns without a common column, one for each list about people. None tries "balanced halves"
-        (columns are dealt out by their entropy in the synthetic table), "numbers and categories", "keys and the rest"
-        (where the schema gives the role "key"), and "random halves", drawn by the seed.
+        (columns are dealt out by their entropy in the synthetic table), "numbers and categories", "people and
+        their rows" (of linked tables), "keys and the rest" (where the schema gives the role "key"), and "random
+        halves", drawn by the seed.
     k
         A whole number or a list of whole numbers, each at most the number of synthetic rows; None takes 1 to 10.
 
@@ -302,6 +303,7 @@ def _splits(case: Case) -> tuple[dict[str, Pair], list[str]]:
     first = {
         "balanced halves": [c for i, c in enumerate(telling) if i % 4 in (0, 3)],
         "numbers and categories": [c for c in names if case.schema[c].kind in _NUMBERS],
+        "people and their rows": [c for c in names if case.persons is not None and c in case.persons.own],
         "keys and the rest": [c for c in names if "key" in case.schema[c].roles],
         "random halves": [names[i] for i in drawn],
     }

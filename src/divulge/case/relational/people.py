@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from divulge.case.relational.linked import Linked
 from divulge.case.relational.people_checks import people_checks
-from divulge.case.relational.people_columns import Owned, columns_of_people, own_columns
+from divulge.case.relational.people_columns import Owned, columns_of_people, is_target, own_columns
 from divulge.case.relational.persons import History, Persons
 from divulge.core.distinct_values import distinct_values
 from divulge.core.errors import SettingError
@@ -86,7 +86,8 @@ def people_of(linked: Linked, unit: str | None = None) -> PeopleTables:
     root, ways, owned, joined = rows
     used = {r.parent for relations in joined.values() for r in relations}
     apart = tuple(name for name, way in ways.items() if not way and name not in used)
-    frames, wanted, told = columns_of_people(linked, root, owned, joined)
+    frames, own, told = columns_of_people(linked, root, owned, joined)
+    wanted = tuple(c for c in frames[0].columns if c in own or is_target(c))
     notes = [f"people: a row of {root!r} each" + (f", with their rows of {_named(owned)}" if owned else ""), *told]
     together, linking = linked_together(linked, rows)
     if linking:
@@ -95,9 +96,9 @@ def people_of(linked: Linked, unit: str | None = None) -> PeopleTables:
     kinds = linked.case(root).schema
     known = [replace(kinds[c], name=f"{root}.{c}", roles=()) for c in own_columns(linked, root)]
     histories = tuple(_histories(linked, root, owned, joined))
-    checks = people_checks(linked, root, {n: [(o.person, o.row) for o in own] for n, own in owned.items()}, ways)
+    checks = people_checks(linked, root, {n: [(o.person, o.row) for o in roles] for n, roles in owned.items()}, ways)
     unit_column = PEOPLE_TOGETHER if linking else None
-    persons = Persons(root, histories, tuple(checks), apart, wanted, tuple(notes))
+    persons = Persons(root, own, histories, tuple(checks), apart, wanted, tuple(notes))
     return PeopleTables(tuple(frames), Schema(tuple(known)), unit_column, persons)
 
 

@@ -17,7 +17,7 @@ from divulge.core.distinct_values import distinct_values
 from divulge.core.relations import Relation
 from divulge.kernels.relations import totals_of
 
-__all__ = ["Owned", "columns_of_people", "own_columns"]
+__all__ = ["Owned", "columns_of_people", "is_target", "own_columns"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Owned:
 def columns_of_people(
     linked: Linked, root: str, owned: Mapping[str, Sequence[Owned]], joined: Mapping[str, Sequence[Relation]]
 ) -> tuple[list[pl.DataFrame], tuple[str, ...], list[str]]:
-    """Return for each role a row for each person, the columns that somebody wants to learn, and notes.
+    """Return for each role a row for each person, which columns are those of the people's own table, and notes.
 
     Parameters
     ----------
@@ -63,8 +63,7 @@ def columns_of_people(
     notes = [_TOO_MANY.format(len(features[0]), MOST_FEATURES)] if len(features[0]) > MOST_FEATURES else []
     kept = _first_of_each([f.name for f in features[0]])
     frames = [pl.DataFrame([*own, *(more[i] for i in kept)]) for own, more in zip(columns, features, strict=True)]
-    own = {f.name for f in columns[0]}
-    return frames, tuple(c for c in frames[0].columns if c in own or _is_target(c)), notes
+    return frames, tuple(f.name for f in columns[0]), notes
 
 
 def _first_of_each(names: Sequence[str]) -> list[int]:
@@ -74,7 +73,7 @@ def _first_of_each(names: Sequence[str]) -> list[int]:
     return sorted(np.argsort(turn, kind="stable")[:MOST_FEATURES].tolist())
 
 
-def _is_target(column: str) -> bool:
+def is_target(column: str) -> bool:
     """Return whether a column that describes the rows of people says what somebody wants to know."""
     return column.endswith((": rows", ": sum")) or ": ever value " in column
 

@@ -34,6 +34,8 @@ class Persons:
 
     table: str
     """The table with one row for each person."""
+    own: tuple[str, ...]
+    """Columns of the case that stand in that table, or describe its rows; all others describe the rows of people."""
     histories: tuple[History, ...]
     checks: tuple[Precondition, ...]
     apart: tuple[str, ...]
