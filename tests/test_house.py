@@ -40,9 +40,9 @@ def test_signatures_are_made_in_one_file():
 
 
 def test_the_formatter_is_seldom_overruled():
-    assert sum(file.text.count("# fmt: skip") for file in house.files()) <= 376
+    assert sum(file.text.count("# fmt: skip") for file in house.files()) <= 369
 
 
-@pytest.mark.parametrize(("call", "most"), [("divulge.cap", 112), ("KSComplement", 60)])
+@pytest.mark.parametrize(("call", "most"), [("divulge.cap", 112), ("KSComplement", 41)])
 def test_a_call_loads_what_it_needs(call, most):
     assert house.loaded(house.CALLS[call], ROOT / "src", runs=1)[0] <= most
