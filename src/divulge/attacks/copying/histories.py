@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import by_record
 from divulge.attacks.copying.nearly_equal import OWN_NUMBERS
+from divulge.attacks.copying.runs import RUN_HITS, RUN_NOTES, runs_of
 from divulge.case.case import Case
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
@@ -28,12 +29,16 @@ HISTORIES = "histories"
 WHOLE_HISTORY = "whole history"
 NEAR_HISTORY = "history, nearly"
 OWN_ROW = "own row"
+_TIMELESS = ", without times"
 OWN_ROW_IN_BINS = "own row, in bins"
 HISTORY_HITS = {
     WHOLE_HISTORY: "all rows, under one synthetic unit, of",
     NEAR_HISTORY: "the rows, nearly, under one synthetic unit, of",
     OWN_ROW: "rows, under whatever synthetic unit, of",
     OWN_ROW_IN_BINS: "rows, in bins, under whatever synthetic unit, of",
+    f"{WHOLE_HISTORY}{_TIMELESS}": "all rows but their times, under one synthetic unit, of",
+    f"{NEAR_HISTORY}{_TIMELESS}": "the rows but their times, nearly, under one synthetic unit, of",
+    **RUN_HITS,
 }
 """What stands in the synthetic table, in words that precede "members"."""
 _WORK = 1e8  # pairs of people with an equal row that are added up; a limit on the time
@@ -62,6 +67,7 @@ HISTORIES_NOTES = (
     _ELSEWHERE,
     _SAMPLED.replace("{:,}", "#"),
     _LONG,
+    *RUN_NOTES,
 )
 """Notes for the entry; "#" stands for a number and "'…'" for a quoted name."""
 
@@ -143,42 +149,49 @@ def _of_history(case: Case, history: History) -> tuple[list[Result], str]:
     """Return the results of the rows of people in one table, or in all."""
     exact = _Compared(case, history, history.content)
     coarse = exact if history.alike is history.content else _Compared(case, history, history.alike)
-    several, person = exact.sets.sizes > 1, case.unit if case.persons is None else case.persons.table
-    usable = np.flatnonzero(several & (exact.sets.sizes <= _LARGEST))
     if not len(exact.synthetic.sizes):
         return [], ""
-    out, note = [], ""
-    if len(usable):
-        asked, note = _asked(exact, usable)
-        to_synthetic = nearest_rows(asked, exact.sets, exact.synthetic)
-        scores = [(WHOLE_HISTORY, _WHOLE, to_synthetic.complete.astype(np.float64))]
-        if coarse is not exact:
-            to_synthetic = nearest_rows(asked, coarse.sets, coarse.synthetic)
-        to_people = nearest_rows(asked, coarse.sets)
-        own = to_people.difference > 0
-        if own.mean() >= OWN_NUMBERS:
-            near = np.full(len(asked), np.nan)
-            near[own] = np.maximum(1 - to_synthetic.difference[own] / to_people.difference[own], 0.0).round(_DIGITS)
-            scores.append((NEAR_HISTORY, _NEAR, near))
-        for variant, told, score in scores:
-            of_person = np.full(len(several), np.nan)
-            of_person[asked] = score
-            long = [_LONG] if len(usable) < several.sum() else []
-            notes = (
-                told.format(repr(person)),
-                *([_BINS] if coarse is not exact and variant == NEAR_HISTORY else []),
-                *long,
-            )
-            out.append(
-                exact.results(Result(attack="copies", variant=variant, keys=history.keys, notes=notes), of_person)
-            )
+    out, note = _together(case, history, exact, coarse)
+    if case.persons is None or len(history.keys) > 1 or history.timeless:
+        return out, note
     for variant, found, notes in ((OWN_ROW, exact, (_OWN,)), (OWN_ROW_IN_BINS, coarse, (_OWN, _BINS))):
-        if case.persons is None or len(history.keys) > 1 or (variant == OWN_ROW_IN_BINS and coarse is exact):
-            continue
-        of_person = _own_rows(found)
-        if np.mean(~np.isnan(of_person)) >= OWN_NUMBERS:
+        score = _own_rows(found)
+        if (variant == OWN_ROW or coarse is not exact) and np.mean(~np.isnan(score)) >= OWN_NUMBERS:
             plain = Result(attack="copies", variant=variant, keys=history.keys, notes=notes)
-            out.append(found.results(plain, of_person))
+            out.append(found.results(plain, score))
+    if history.steps is not None:
+        sizes = tuple(case.n_rows(role) for role in ("real", "holdout")[: 1 + case.has_holdout])
+        for plain, scores in runs_of(history.steps, sizes, history.keys):
+            out.append(by_record(case, plain, scores[0], scores[1] if case.has_holdout else None))
+    return out, note
+
+
+def _together(case: Case, history: History, exact: _Compared, coarse: _Compared) -> tuple[list[Result], str]:
+    """Return who has all rows, or nearly, under one synthetic person; the note says that a sample was asked."""
+    sizes, person = exact.sets.sizes, case.unit if case.persons is None else case.persons.table
+    usable = np.flatnonzero((sizes > 1) & (sizes <= _LARGEST))
+    if not len(usable):
+        return [], ""
+    asked, note = _asked(exact, usable)
+    to_synthetic = nearest_rows(asked, exact.sets, exact.synthetic)
+    notes = [_LONG] if (sizes > _LARGEST).any() else []
+    scores = [(WHOLE_HISTORY, [_WHOLE, *notes], to_synthetic.complete.astype(np.float64))]
+    if coarse is not exact:
+        to_synthetic, notes = nearest_rows(asked, coarse.sets, coarse.synthetic), [_BINS, *notes]
+    to_people = nearest_rows(asked, coarse.sets)
+    own = to_people.difference > 0
+    if own.mean() >= OWN_NUMBERS:
+        near = np.full(len(asked), np.nan)
+        near[own] = np.maximum(1 - to_synthetic.difference[own] / to_people.difference[own], 0.0).round(_DIGITS)
+        scores.append((NEAR_HISTORY, [_NEAR, *notes], near))
+    out = []
+    for variant, told, score in scores:
+        of_person = np.full(len(sizes), np.nan)
+        of_person[asked] = score
+        variant += _TIMELESS if history.timeless else ""
+        notes = [n.format(repr(person)) for n in told]
+        plain = Result(attack="copies", variant=variant, keys=history.keys, notes=tuple(notes))
+        out.append(exact.results(plain, of_person))
     return out, note
 
 

@@ -16,8 +16,15 @@ from numpy.typing import NDArray
 
 from divulge.case.relational.linked import Linked
 from divulge.case.relational.people_checks import people_checks
-from divulge.case.relational.people_columns import Owned, columns_of_people, is_target, own_columns
-from divulge.case.relational.persons import History, Persons
+from divulge.case.relational.people_columns import (
+    Owned,
+    columns_of_people,
+    is_target,
+    own_columns,
+    places_in_order,
+    time_of,
+)
+from divulge.case.relational.persons import History, Persons, Steps
 from divulge.core.distinct_values import distinct_values
 from divulge.core.errors import SettingError
 from divulge.core.relations import Relation
@@ -202,12 +209,14 @@ def _histories(
     """Yield the rows of people in each table, and in all with the person's own, by their contents."""
     parts = {}
     for name, own in owned.items():
-        content, alike = (_contents(linked, name, joined[name], binned=binned) for binned in (False, True))
-        if content is None or alike is None:
+        time = time_of(linked, name)
+        found = _history(linked, name, own, joined[name])
+        if found is None:
             continue
-        exact, coarse = (tuple(c[o.row] for c, o in zip(n, own, strict=True)) for n in (content, alike))
-        same = all((a == b).all() for a, b in zip(exact, coarse, strict=True))
-        parts[name] = History((name,), exact, exact if same else coarse, tuple(o.person for o in own))
+        parts[name] = found
+        if time is not None and (timeless := _history(linked, name, own, joined[name], without=time)):
+            parts[name] = replace(found, steps=_steps(linked, name, own, timeless))
+            yield timeless
     yield from parts.values()
     if not parts:
         return
@@ -225,6 +234,27 @@ def _histories(
         yield History(tuple(k for h in every for k in h.keys), content, alike, persons)
 
 
+def _history(
+    linked: Linked, table: str, owned: Sequence[Owned], joined: Sequence[Relation], *, without: str = ""
+) -> History | None:
+    """Return the rows of people in one table; None where no column is compared."""
+    content, alike = (_contents(linked, table, joined, binned=binned, without=without) for binned in (False, True))
+    if content is None or alike is None:
+        return None
+    exact, coarse = (tuple(c[o.row] for c, o in zip(n, owned, strict=True)) for n in (content, alike))
+    same = all((a == b).all() for a, b in zip(exact, coarse, strict=True))
+    return History((table,), exact, exact if same else coarse, tuple(o.person for o in owned), bool(without))
+
+
+def _steps(linked: Linked, table: str, owned: Sequence[Owned], timeless: History) -> tuple[Steps, ...]:
+    """Return the rows of people in the order of time."""
+    orders = [places_in_order(linked, table, own, i) for i, own in enumerate(owned)]
+    return tuple(
+        Steps(values[order], own.person[order])
+        for values, own, order in zip(timeless.alike, owned, orders, strict=True)
+    )
+
+
 def _numbered(contents: Sequence[tuple[Ints, ...]], which: int) -> Ints:
     """Return the contents of one role of several tables, those of each with numbers of their own."""
     sizes = [1 + max((int(c.max(initial=-1)) for c in content), default=-1) for content in contents]
@@ -232,10 +262,13 @@ def _numbered(contents: Sequence[tuple[Ints, ...]], which: int) -> Ints:
     return np.concatenate([c[which] + start for c, start in zip(contents, starts, strict=False)])
 
 
-def _contents(linked: Linked, table: str, joined: Sequence[Relation], *, binned: bool) -> tuple[Ints, ...] | None:
+def _contents(
+    linked: Linked, table: str, joined: Sequence[Relation], *, binned: bool, without: str = ""
+) -> tuple[Ints, ...] | None:
     """Return a number for what stands in each row of each role; None where no column is compared."""
     case = linked.case(table)
-    names = [c for c in own_columns(linked, table) if case.schema[c].kind not in ("identifier", "text")]
+    named = [c for c in own_columns(linked, table) if c != without]
+    names = [c for c in named if case.schema[c].kind not in ("identifier", "text")]
     codes = [[case.codes(c, binned=binned)[i] for c in names] for i in range(len(linked.roles))]
     sizes = [case.n_codes(c, binned=binned) for c in names]
     for relation in joined:

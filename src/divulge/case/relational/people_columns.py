@@ -17,7 +17,7 @@ from divulge.core.distinct_values import distinct_values
 from divulge.core.relations import Relation
 from divulge.kernels.relations import totals_of
 
-__all__ = ["Owned", "columns_of_people", "is_target", "own_columns"]
+__all__ = ["Owned", "columns_of_people", "is_target", "own_columns", "places_in_order", "time_of"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -125,7 +125,7 @@ def _features(
     owned = every[which]
     person, n = owned.person, owned.n_people
     yield pl.Series(f"{table}: rows", np.bincount(person, minlength=n))
-    order = _places_in_order(linked, table, owned, which)
+    order = places_in_order(linked, table, owned, which)
     for name, case, column, codes in _columns(linked, table, joined, ROLES[which]):
         own, pooled = codes[owned.row], case.pooled(column)
         kind = case.schema[column].kind
@@ -150,16 +150,23 @@ def _shares(
     return people[1:] / max(1, sum(own.n_people for own in every))
 
 
-def _places_in_order(linked: Linked, table: str, owned: Owned, which: int) -> Ints | None:
-    """Return the rows of people in the order of time; None where no column, or more than one, says it."""
-    schema, case = linked.case(table).schema, linked.case(table)
+def time_of(linked: Linked, table: str) -> str | None:
+    """Return the column that orders the rows of a table; None where no column, or more than one, does.
+
+    It is the one with the role "order", else the only one with dates or times.
+    """
+    schema = linked.case(table).schema
     named = schema.with_role("order") or [c.name for c in schema.columns if c.kind == "datetime"]
-    if len(named) != 1:
+    return named[0] if len(named) == 1 else None
+
+
+def places_in_order(linked: Linked, table: str, owned: Owned, which: int) -> Ints | None:
+    """Return the rows of people in the order of time; None where no column says it."""
+    case, time = linked.case(table), time_of(linked, table)
+    if time is None:
         return None
-    when = case.codes(named[0], binned=False)[which][owned.row]
-    rest: list[Any] = [
-        case.codes(c, binned=False)[which][owned.row] for c in own_columns(linked, table) if c != named[0]
-    ]
+    when = case.codes(time, binned=False)[which][owned.row]
+    rest: list[Any] = [case.codes(c, binned=False)[which][owned.row] for c in own_columns(linked, table) if c != time]
     # ties by what else stands there, so that the order of the file says nothing
     return np.lexsort([*rest, when, owned.person])
 

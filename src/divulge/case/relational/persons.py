@@ -9,9 +9,19 @@ from numpy.typing import NDArray
 
 from divulge.core.records import Precondition
 
-__all__ = ["History", "Persons"]
+__all__ = ["History", "Persons", "Steps"]
 
 Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """The rows of people of one role, in the order of their time."""
+
+    values: Ints
+    """A number for what stands in each row, with numbers in bins and without the time."""
+    persons: Ints
+    """The person of each row; those of one person are together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +36,10 @@ class History:
     """The same, with numbers in bins."""
     person: tuple[Ints, ...]
     """Of each role the person of each row: a row of the case, or a unit."""
+    timeless: bool = False
+    """Whether the column that orders the rows is left out of their contents."""
+    steps: tuple[Steps, ...] | None = None
+    """The rows of one table in their order, where one column says it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,128 @@
+"""Whole histories of people of linked tables: which leak shows in which comparison, and how often chance alarms.
+
+The worlds are chains of 40 kinds of events: three classes of people, each with its own rare transitions, drawn anew for
+each seed; 6 to 20 events a person. A tenth of the synthetic people carry a leak.
+"""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+import divulge
+from divulge.attacks.copying.histories import histories
+from divulge.case.case import build_case
+from divulge.core.relations import Relation, RelationalSchema
+from divulge.run.planning.linked_people import linked_people, with_persons
+from divulge.run.planning.options import Reading, RunOptions
+
+KINDS = 40
+
+
+def runs(quick, full):
+    return pytest.mark.parametrize(
+        ("runs", "errors"),
+        [pytest.param(quick, 3.0, id="quick"), pytest.param(full, 1.96, id="full", marks=pytest.mark.full)],
+    )
+
+
+def chain(rng, steps, starts, n):
+    out = []
+    for _ in range(n):
+        own = rng.integers(3)
+        kinds = [rng.choice(KINDS, p=starts[own])]
+        for _ in range(rng.integers(6, 21) - 1):
+            kinds.append(rng.choice(KINDS, p=steps[own][kinds[-1]]))
+        out.append(np.array(kinds))
+    return out
+
+
+def tables(people, first):
+    uid = np.arange(first, first + len(people))
+    step = np.concatenate([np.arange(len(p)) for p in people])
+    kind = [f"k{v}" for v in np.concatenate(people)]
+    events = pl.DataFrame({"uid": np.repeat(uid, [len(p) for p in people]), "step": step, "kind": kind})
+    return {"users": pl.DataFrame({"uid": uid}), "events": events}
+
+
+def world(seed, leak="none", n=300, share=0.1):
+    rng = np.random.default_rng(seed)
+    steps = [rng.dirichlet([0.15] * KINDS, KINDS) for _ in range(3)]
+    starts = [rng.dirichlet([0.5] * KINDS) for _ in range(3)]
+    real, holdout, synthetic = (chain(rng, steps, starts, n) for _ in range(3))
+    k = round(share * n)
+    for i in range(k):
+        own = real[i]
+        if leak == "whole":
+            synthetic[i] = own.copy()
+        elif leak == "run of 6":
+            a, b = rng.integers(0, len(own) - 5), rng.integers(0, max(1, len(synthetic[i]) - 5))
+            synthetic[i][b : b + 6] = own[a : a + 6]
+        elif leak == "order redrawn":
+            synthetic[i] = rng.permutation(own)
+        elif leak == "two halves":
+            other = real[(i + 1) % k]
+            synthetic[i] = np.concatenate([own[: len(own) // 2], other[len(other) // 2 :]])
+    return tables(real, 0), tables(synthetic, 10_000), tables(holdout, 20_000)
+
+
+def compared(three, seed):
+    """Return the results of the events of people, by variant."""
+    schema = RelationalSchema(
+        {name: divulge.infer_schema(t) for name, t in three[0].items()},
+        (Relation("users", ("uid",), "events", ("uid",)),),
+    )
+    schema.tables["events"] = schema.tables["events"].give_roles(order=["step"])
+    frames, reading, persons = linked_people(three, Reading(linked=schema), RunOptions(seed=seed))
+    case = with_persons(build_case(*frames, schema=reading.schema, unit=reading.unit, seed=seed), persons)
+    return {r.variant: r for r in histories(case)[0] if r.keys == ("events",)}
+
+
+LEAKS = {
+    "none": {},
+    "whole": {"whole history": 0.1, "whole history, without times": 0.1, "history, nearly": 0.1, "run": 0.1},
+    "run of 6": {"shorter run": 0.1},
+    "order redrawn": {"whole history, without times": 0.1, "history, nearly, without times": 0.1},
+    "two halves": {"run": 0.055, "history, nearly": 0.027},
+}
+"""Each leak, the comparisons that see it, and the mean risk that they show."""
+NEVER = {
+    "none": ("whole history", "whole history, without times", "run", "longer run"),
+    "run of 6": ("whole history", "run"),
+    "order redrawn": ("whole history", "run", "shorter run"),
+    "two halves": ("whole history",),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leak", LEAKS)
+@runs(4, 12)
+def test_each_leak_shows_where_it_should(leak, runs, errors):
+    found = [compared(world(seed, leak), seed) for seed in range(runs)]
+    for variant, risk in LEAKS[leak].items():
+        own = [f[variant] for f in found]
+        assert abs(np.mean([r.risk.value for r in own]) - risk) < 0.015, variant
+        assert sum(r.risk.low > 0 for r in own) >= runs - 1 - (runs > 4 and variant != "whole history"), variant
+    for variant in NEVER.get(leak, ()):
+        assert sum(f[variant].risk.low > 0 for f in found) <= 1, variant
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [100, 300])
+@runs(20, 200)
+def test_fresh_people_alarm_no_more_than_chance(n, runs, errors):
+    """Bonferroni over the comparisons of the events, at least as strict as the max-T of a run."""
+    alarms = 0
+    for seed in range(runs):
+        p = [r.p_value for r in compared(world(1_000 + seed, n=n), seed).values() if r.p_value is not None]
+        alarms += min(p) * len(p) <= 0.05
+    assert alarms / runs <= 0.05 + errors * math.sqrt(0.05 * 0.95 / runs)
+
+
+@pytest.mark.slow
+@runs(3, 20)
+def test_a_share_of_whole_histories_is_the_risk(runs, errors):
+    for share in (0.05, 0.25):
+        risks = [compared(world(2_000 + s, "whole", share=share), s)["whole history"].risk.value for s in range(runs)]
+        assert abs(np.mean(risks) - share) < 0.003 + 3 * max(0.005, np.std(risks)) / math.sqrt(runs)
