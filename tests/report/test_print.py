@@ -150,7 +150,7 @@ def pages(path):
 
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
-def test_the_demo_is_printed_on_six_pages_at_most(tmp_path):
+def test_the_demo_is_printed_on_seven_pages_at_most(tmp_path):
     subprocess.run(
         [sys.executable, "-m", "divulge", "demo", "--out", tmp_path / "demo"], check=True, capture_output=True
     )
@@ -158,7 +158,7 @@ def test_the_demo_is_printed_on_six_pages_at_most(tmp_path):
     command = [sys.executable, "-m", "divulge", "render", source, "--pdf"]
     subprocess.run([*command, tmp_path / "few.pdf"], check=True, capture_output=True)
     subprocess.run([*command, tmp_path / "all.pdf", "--annex"], check=True, capture_output=True)
-    assert 4 <= pages(tmp_path / "few.pdf") <= 6
+    assert 4 <= pages(tmp_path / "few.pdf") <= 7  # the second is the record of processing
     assert pages(tmp_path / "all.pdf") > 12
 
 

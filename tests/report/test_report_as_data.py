@@ -127,11 +127,29 @@ def test_page_one_names_the_table_and_what_was_stated(tmp_path):
     assert made.assessment.tables.real.file == "real.csv"
     page = re.search(r'<p class="about">(.*?)</p>', made.to_html(), re.S)[1]
     assert "syn.csv; 80 rows, 2 columns" in page and "Survey &lt;2&gt;" in page and "Recipient:" in page
-    assert "Not stated: period, generator, purpose ([release] of the schema file)." in page
+    assert "Not stated: period, generator, purpose." in page
     assert str(tmp_path) not in page and "Assessed by: A. T." in made.to_markdown()
     outside = made.external()
     assert not any(name in outside.to_html() + outside.to_json() for name in ("real.csv", "syn.csv", "hold.csv"))
     assert "Recipient: a course" in outside.to_markdown()
+
+
+@pytest.mark.slow
+def test_page_one_has_350_words_at_most_above_the_decision():
+    whole = divulge.assess(*tables(), keys=["age", "educ", "popul"], targets=["vote"], models=False)
+    for made in (whole, whole.external()):
+        page = made.to_html()
+        above = page[page.index("<main") : page.index('<h2 id="decision-taken">')]
+        for hidden in (r"<svg.*?</svg>", r"(?<=</summary>).*?</details>", r'<h2 id="scope" class="hidden">.*?</h2>'):
+            above = re.sub(hidden, " ", above, flags=re.S)
+        words = re.sub(r"<[^>]+>", " ", above).split()
+        assert 150 < sum(any(c.isalnum() for c in word) for word in words) <= 350
+
+
+def test_who_is_at_risk_is_a_link_to_the_list_in_the_custodians_edition_alone(report):
+    link = '<a href="#exposed">Who: the list of exposed people</a>'
+    assert report.to_html().count(link) == 1 and 'id="exposed"' in report.to_html()
+    assert link not in report.external().to_html() and link not in report._repr_html_()
 
 
 def test_the_json_has_a_summary_that_is_made_of_the_rest(report):

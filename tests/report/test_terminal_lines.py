@@ -44,7 +44,7 @@ def test_scores_of_membership_fill_no_table_of_the_terminal():
     text = summary(report(*scores, guesses(950)))
     assert "membership (score" not in text
     line = " ".join(text[text.index("Membership: excess found") :].split("\n\n")[0].split())
-    assert line.endswith("7 scores were tested together, and 7 found a difference.")
+    assert " Risk 0.350, 0.340 to 0.370 together with all comparisons of this attack." in line
 
 
 def test_the_terminal_begins_with_the_sentences_of_the_first_page():
@@ -64,4 +64,4 @@ def test_a_finding_of_another_variant_is_the_answer_of_the_terminal_as_of_the_ti
     rest = [found("singling_out", 40, 41, "none found", variant=f"{n} columns") for n in (2, 3)]
     data = report(*rest, found("singling_out", 400, 300, "excess found", variant="4 columns"))
     assert tiles(data)[1].state == "excess found"
-    assert "Singling out: excess found. With 4 columns:" in " ".join(summary(data).split())
+    assert "Singling out: excess found. Of 2,000 descriptions of 4 columns" in " ".join(summary(data).split())

@@ -315,7 +315,7 @@ def test_the_picture_has_a_table_of_its_numbers(found):
 
 def test_further_right_is_nearer_to_the_real_table():
     points = [
-        Point("a", 0.1, 0.0, 0.2, 0.5, 0.4, 0.6, "cannot tell"), Point("b", 0.2, 0.1, 0.3, 0.9, 0.8, 1.0, "excess found"),
+        Point("a", 0.1, 0.5, 0.4, 0.6, "cannot tell"), Point("b", 0.2, 0.9, 0.8, 1.0, "excess found"),
     ]  # fmt: skip
     svg = risk_against_use("p", points, measure="m", acceptable=0.05)
     diamond, triangle = (float(re.search(rf'{css}" d="M([\d.]+)', svg)[1]) for css in ("m-unsure", "m-excess"))
@@ -323,8 +323,8 @@ def test_further_right_is_nearer_to_the_real_table():
 
 
 def test_crowded_points_are_named_by_their_number():
-    points = [Point(f"candidate {i}", 0.1 + i / 1000, 0.0, 0.2, 0.5, 0.5, 0.5, "cannot tell") for i in range(20)]
-    points.append(Point("far away", 0.1, 0.0, 0.2, 0.9, 0.9, 0.9, "cannot tell"))
+    points = [Point(f"candidate {i}", 0.1 + i / 1000, 0.5, 0.5, 0.5, "cannot tell") for i in range(20)]
+    points.append(Point("far away", 0.1, 0.9, 0.9, 0.9, "cannot tell"))
     svg = risk_against_use("p", points, measure="m", acceptable=0.05)
     labels = re.findall(r'class="legend"[^>]*>([^<]*)<', svg)
     assert len(labels) == 21

@@ -323,3 +323,13 @@ def test_what_cannot_be_used_is_said(sentence):
     change, more = SENTENCES[sentence]
     with pytest.raises(DivulgeError, match=sentence):
         divulge.assess(*change(*shops(9)), **FAST, **more)
+
+
+def test_a_plan_counts_people_and_what_they_want():
+    real, synthetic, holdout = shops(11)
+    told = divulge.plan(real, synthetic, holdout, **{k: v for k, v in FAST.items() if k != "search"})
+    made = divulge.assess(real, synthetic, holdout, **{k: v for k, v in FAST.items() if k != "search"})
+    assert [t.rows for t in told.tables] == [N, N, N]
+    targets = {r.target for r in made.results if r.target}
+    assert targets <= set(made.assessment.settings.targets)
+    assert {"orders: rows", "users.age"} <= set(made.assessment.settings.targets)

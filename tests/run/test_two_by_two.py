@@ -52,9 +52,7 @@ def test_what_is_not_certain_is_not_told():
 
 def test_a_finding_that_risks_do_not_show_is_told():
     (found,) = two_by_two(["a", "b"], ranked([0.1, 0.1], behind=[1]), [])
-    assert found.sentence == (
-        "“b” stands behind “a” by its verdict alone. By the worst attack one cannot tell which is riskier."
-    )
+    assert found.sentence == ("“b” stands behind “a” by its verdict alone. Cannot tell which is riskier.")
 
 
 def test_one_attack_alone_does_not_make_a_table_riskier_than_another():
@@ -62,7 +60,7 @@ def test_one_attack_alone_does_not_make_a_table_riskier_than_another():
     low = ranking.ranking.difference_low
     low[0, 0, 1] = 0.1  # as if the first attack saw more through the first table
     (found,) = two_by_two(["a", "b"], ranking, [])
-    assert found.sentence == ("By the worst attack one cannot tell which is riskier; “a” is riskier under attack 0.")
+    assert found.sentence == ("Cannot tell which is riskier; under attack 0 “a” has more.")
 
 
 def test_without_strangers_only_distances_are_told():

@@ -46,18 +46,25 @@ def plan(real: str, synthetic: Sequence[str], together: bool, holdout: str | Non
     Exit status: 0 the run fits into memory and onto the disk, 2 it does not, or unusable input.
     """
     from divulge.run.forecasting.forecast import plan as planned
+    from divulge.tables.folders import linked_sides, relations_in
     from divulge.tables.readers import read_schema
 
     synthetic, holdout = with_holdout(synthetic, holdout, together=together)
     paths = [real, *synthetic, *([] if holdout is None else [holdout])]
     check_file("--json", options["json_file"], [*paths, options["schema_file"]])
-    check_names(paths, options)
     json_file, schema_file = options.pop("json_file"), options.pop("schema_file")
+    tables: dict[str, Any] = {
+        "real": real, "synthetic": list(synthetic) if together else synthetic[0], "holdout": holdout,
+    }  # fmt: skip
+    described = relations_in(schema_file)
+    linked = linked_sides(tables, options["missing"], described=described is not None)
+    if linked is None:
+        check_names(paths, options)
     passed = options | {
         "keys": options["keys"] or None, "targets": options["targets"] or None,
-        "schema": read_schema(schema_file) if schema_file else None, "jobs": options["jobs"],
+        "schema": described or (read_schema(schema_file) if schema_file else None), "jobs": options["jobs"],
     }  # fmt: skip
-    told = planned(real, list(synthetic) if together else synthetic[0], holdout=holdout, **passed)
+    told = planned(**(linked or tables), **passed)
     if json_file:
         from divulge.core.atomic_write import written
 

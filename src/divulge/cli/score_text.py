@@ -46,7 +46,9 @@ def _membership(results: Sequence[Result], checks: Sequence[Precondition]) -> It
     from rich.text import Text
 
     yield Text(f"divulge: membership: {_verdict(results)}", style="bold")
-    yield _scores(results, "members", "strangers")
+    yield from _sizes(results, "members", "strangers")
+    yield _scores(results)
+    yield Text(_MEANING, style="dim")
     yield from _further(results)
     yield from _by_number(results)
     for result in results:
@@ -69,7 +71,8 @@ def _changes(found: Changes) -> Iterator[Any]:
     for who, results in (("leavers", found.left), ("joiners", found.joined)):
         if results:
             yield Text(f"{who} against stayers: {_verdict(results)}", style="bold")
-            yield _scores(results, who, "stayers")
+            yield from _sizes(results, who, "stayers")
+            yield _scores(results)
             yield from _further(results)
             yield from _notes(results)
 
@@ -78,11 +81,24 @@ def _verdict(results: Sequence[Result]) -> str:
     return min((r.verdict for r in results if r.verdict in ORDER), key=ORDER.__getitem__)
 
 
-def _scores(results: Sequence[Result], who: str, others: str) -> Any:
+def _sizes(results: Sequence[Result], who: str, others: str) -> Iterator[Any]:
+    from rich.text import Text
+
     n, m = (next((x.n for r in results if (x := getattr(r, side))), None) for side in ("real", "holdout"))
-    sizes = "" if n is None else f"{n:,} {who}, {m:,} {others}"
+    if n is not None:
+        yield Text(f"{n:,} {who}, {m:,} {others}")
+
+
+_MEANING = (
+    "AUC: how often a member scores above a stranger; 0.5 is chance. Claimed: members taken for members where 10% of "
+    "strangers are (FPR); TPR: the share where 1% are. p: that a score says nothing, all scores together. Advantage: "
+    "share of members less that of strangers in the upper half of the scores."
+)
+
+
+def _scores(results: Sequence[Result]) -> Any:
     cols = [
-        Col(sizes, lambda r: r.variant),
+        Col("score", lambda r: r.variant),
         Num("AUC", lambda r: _limits(r, "AUC"), whole=True),
         Num("claimed at FPR 10%", lambda r: f"{r.real.hits:,.0f} of {r.real.n:,}" if r.real else "-", whole=True),
         Num("TPR at FPR 1%", lambda r: _limits(r, "TPR at FPR 1%"), whole=True),

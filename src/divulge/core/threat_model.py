@@ -140,6 +140,7 @@ def _text(value: Any, where: str) -> Text:
     return tuple(text for entry in entries if (text := str(entry).strip()))
 
 
+GENERATORS_KNOWN = "# The advice of a report names settings where the answer has one of these words:"
 _OPENING = """
 # Questions that no run can answer. The report prints the answers unchanged, and lists the open questions.
 # Remove the # before an answer; write "text" or ["several", "texts"].
@@ -156,12 +157,15 @@ def template(threat: Threat) -> str:
     """
     import tomli_w
 
+    from divulge.core.generators import words_in_toml
+
     lines = [_OPENING]
     for name in TABLES:
         lines.append(f"[{name}]")
         for key, question in questions(name).items():
             stated = getattr(getattr(threat, name), key)
             answer = tomli_w.dumps({key: stated[0] if len(stated) == 1 else list(stated)}).rstrip()
-            lines += [f"# {question}", answer if stated else f'# {key} = ""']
+            more = [GENERATORS_KNOWN, words_in_toml()] if (name, key) == ("release", "generator") else []
+            lines += [f"# {question}", *more, answer if stated else f'# {key} = ""']
         lines.append("")
     return "\n".join(lines)

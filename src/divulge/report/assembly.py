@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import polars as pl
+from msgspec.structs import replace
 
 from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.membership.recognised import BY_DISTANCE
@@ -15,6 +16,7 @@ from divulge.report import model
 from divulge.report.content import RECORDS
 from divulge.report.control_model import PositiveControl
 from divulge.report.environment import machine_words, package_versions
+from divulge.report.external.most import finding_of_most
 from divulge.report.fidelity_model import FidelityScope
 from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment
 
@@ -49,7 +51,7 @@ def assembled(
     revealed: Sequence[str] = (),
 ) -> Assessment:
     """Return the content of a run's assessment.json, as custodians see it."""
-    return Assessment(
+    made = Assessment(
         format=FORMAT,
         divulge=version,
         command="",
@@ -83,6 +85,7 @@ def assembled(
         attacks=_about(results),
         notes=tuple(notes),
     )
+    return replace(made, verdict=replace(verdict, most=finding_of_most(made)))
 
 
 def _about(results: Sequence[Result]) -> dict[str, model.About]:

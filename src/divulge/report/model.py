@@ -200,6 +200,15 @@ class NotCompared(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """The comparison that a finding is of."""
+
+    attack: str
+    variant: str
+    keys: tuple[str, ...]
+    target: str | None
+
+
 class Overall(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict of the whole, in one sentence, and the bounds behind it."""
 
@@ -225,6 +234,13 @@ class Overall(msgspec.Struct, frozen=True, kw_only=True):
         tuple[str, ...],
         Meta(description='Attacks whose bounds a policy asks for before "none found"; empty takes the usual ones.'),
     ] = ()
+    most: Annotated[
+        Finding | None,
+        Meta(
+            description="The finding that reaches most people for certain (simultaneous lower limit of the risk, as "
+            "people), by the counts that an external edition shows: every edition leads with it. Null without one."
+        ),
+    ] = None
 
 
 class Records(msgspec.Struct, frozen=True, kw_only=True):

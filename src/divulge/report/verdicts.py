@@ -44,8 +44,8 @@ class VerdictWord:
 
 _UP, _DOWN = ("m-excess", -6.0, "l6 11h-12Z"), ("m-excess", 6.0, "l-6 -11h12Z")
 _DIAMOND = ("m-unsure", -6.0, "l6 6-6 6-6-6Z")
-_STEPS = "Withhold the table. Pass these steps to whoever makes it:"
-_NO_STEPS = "Do not release on this evidence. Pass these steps to whoever makes the table:"
+_STEPS = "Withhold the table. Next:"
+_NO_STEPS = "Do not release on this evidence. Next:"
 
 RISK = {
     "excess found": VerdictWord(

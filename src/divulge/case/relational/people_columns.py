@@ -141,13 +141,13 @@ def _features(
 def _shares(
     linked: Linked, table: str, every: Sequence[Owned], joined: Sequence[Relation], name: str, n_levels: int
 ) -> Floats:
-    """Return the share of all people who have each value, shape (n_levels,)."""
-    people = np.zeros(n_levels + 1)
-    for role, own in zip(linked.roles, every, strict=True):
+    """Return the share of the people of real and holdout who have each value, shape (n_levels,)."""
+    people, sides = np.zeros(n_levels + 1), [0, 2][: max(1, len(every) - 1)]
+    for role, own in ((linked.roles[i], every[i]) for i in sides):
         codes = next(c.codes for c in _columns(linked, table, joined, role) if c.name == name)[own.row]
         pairs = distinct_values(own.person * (n_levels + 1) + codes)
         people += np.bincount(pairs % (n_levels + 1), minlength=n_levels + 1)
-    return people[1:] / max(1, sum(own.n_people for own in every))
+    return people[1:] / max(1, sum(every[i].n_people for i in sides))
 
 
 def time_of(linked: Linked, table: str) -> str | None:

@@ -36,6 +36,8 @@ def primaries(rows: Sequence[Row], axis: Markup, acceptable: str) -> Table:
 
     def limit(row: Row) -> str:
         b = row["b"]
+        if row["r"].verdict == "excess found":
+            return "-"
         if b.limit is None and not b.bounded:
             return f"above {acceptable}"
         return formatting.limit(b.limit) + ("" if b.bounded else " (too wide)")

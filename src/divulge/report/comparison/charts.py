@@ -21,12 +21,11 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One candidate: its risk with simultaneous limits, and its distance from the real table with limits."""
+    """One candidate: the limit of its risk, and its distance from the real table with limits."""
 
     label: str
     risk: float
-    low: float
-    high: float
+    """At least so much where something was found, else at most so much: the largest limit of its comparisons."""
     distance: float
     """Beyond another sample; 0 is as near as one."""
     near: float
@@ -48,7 +47,7 @@ def risk_against_use(uid: str, points: Sequence[Point], *, measure: str, accepta
         The risk that a line is drawn at.
     """
     x_low, x_high = _range([0.0, *(v for p in points for v in (p.distance, p.near, p.far))])
-    y_low, y_high = _range([v for p in points for v in (p.low, p.high)] + [0.0, acceptable])
+    y_low, y_high = _range([*(p.risk for p in points), 0.0, acceptable])
     y_low, y_high = max(y_low, -1.0), min(y_high, 1.05)
 
     def x(value: float) -> float:
@@ -73,17 +72,17 @@ def risk_against_use(uid: str, points: Sequence[Point], *, measure: str, accepta
     body.append(
         text_mark((_LEFT + _W - _RIGHT) / 2, _H - 10, f"{measure}: further right is more useful", css="axis-label")
     )
-    body.append(text_mark(_LEFT - 48, 16, "risk: further down is less", "start", "axis-label"))
+    body.append(
+        text_mark(_LEFT - 48, 16, "risk, at least (found) or at most: further down is less", "start", "axis-label")
+    )
     places = [(x(p.distance), y(p.risk)) for p in points]
-    body += [line(px, y(p.low), px, y(p.high), "thin") for p, (px, _) in zip(points, places, strict=True)]
     body += [line(x(p.near), py, x(p.far), py, "thin") for p, (_, py) in zip(points, places, strict=True)]
     body += [verdict_mark(px, py, p.verdict) for p, (px, py) in zip(points, places, strict=True)]
-    crosses = [(px - 1.5, y(p.high), px + 1.5, y(p.low)) for p, (px, _) in zip(points, places, strict=True)]
-    crosses += [(x(p.near), py - 1.5, x(p.far), py + 1.5) for p, (_, py) in zip(points, places, strict=True)]
+    crosses = [(x(p.near), py - 1.5, x(p.far), py + 1.5) for p, (_, py) in zip(points, places, strict=True)]
     body += _labels([_short(p.label) for p in points], places, crosses)
     return drawing(
         uid, _W, _H, f"Risk against {measure}", "".join(body), "chart",
-        "One point for each candidate, with limits of its risk and its distance. The table below has the numbers.",
+        "One point for each candidate, with limits of its distance. The table below has the numbers.",
     )  # fmt: skip
 
 

@@ -8,8 +8,8 @@ from divulge.report import formatting, words
 from divulge.report.comparison import tables
 from divulge.report.comparison.charts import Point, risk_against_use
 from divulge.report.comparison.model import Comparison
-from divulge.report.comparison.prose import RISK, SINGLE, TWO, asked_in_words, choice_in_words
-from divulge.report.comparison.rows import by_order, compared_parts, matrix, reasons, two_rows
+from divulge.report.comparison.prose import RISK, SINGLE, TWO, asked_in_words, choice_in_words, front_in_words
+from divulge.report.comparison.rows import by_order, certain_or_limit, compared_parts, matrix, reasons, two_rows
 from divulge.report.documents.page_of import page_of
 
 __all__ = ["page"]
@@ -39,6 +39,7 @@ def page(data: Comparison) -> str:
         "single": SINGLE,
         "two": TWO,
         "choice": choice_in_words(data),
+        "front": front_in_words(data),
         "crossed": bool(matrix(data)),
         "n_two": len(two_rows(data)),
         "level": f"{100 * data.settings.level:g}%",
@@ -52,9 +53,9 @@ def _front(data: Comparison) -> dict[str, Any] | None:
     if data.front is None:
         return None
     points = [
-        Point(formatting.name(c.label), w.value, w.low, w.high, max(0.0, f.excess), f.low, f.high, c.verdict)
+        Point(formatting.name(c.label), risk, max(0.0, f.excess), f.low, f.high, c.verdict)
         for c in by_order(data)
-        if (f := c.fidelity) and (w := c.worst) and w.value is not None and w.low is not None and w.high is not None
+        if (f := c.fidelity) and (risk := certain_or_limit(c)) is not None
     ]
     if not points:
         return None

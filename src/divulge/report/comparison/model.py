@@ -243,7 +243,7 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """The risk of the first candidate less that of the second; `riskier` is null where that is uncertain."""
+    """The risk of the first candidate less that of the second under one attack; `riskier` of it, null if uncertain."""
 
     attack: str
     first: str

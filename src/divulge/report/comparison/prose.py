@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from divulge.core.result import FOUND, Result, counts_rows, label, number, percent
 from divulge.report import formatting
@@ -25,6 +25,7 @@ __all__ = [
     "choice_in_words",
     "findings",
     "findings_in_words",
+    "front_in_words",
     "order_in_words",
     "some",
 ]
@@ -122,23 +123,26 @@ def order_in_words(placed: Sequence[Placed], level: float) -> str:
         Level at which all ranks hold together.
     """
     n = len(placed)
-    if n > _NAMED:  # what was found in each stands in the table below
-        placed = [replace(p, why="") for p in placed]
     told = sum(p.first - 1 for p in placed)  # first rank less 1: how many others surely stand before a candidate
     if not told:
-        found = [p for p in placed if p.why]
+        found = [p for p in placed if p.why and n <= _NAMED]
         return (
             f"The data do not tell the {n} candidates apart by risk. By estimate, least risk first: "
             f"{some([f'“{p.label}”' for p in placed])}." + (f" Found: {some(list(map(str, found)))}." if found else "")
         )
+    apart = (
+        f"{told} of {several(n * (n - 1) // 2, 'pair')} {'is' if told == 1 else 'are'} told apart, with "
+        f"{100 * level:g}% confidence in all ranks together."
+    )
+    if n > _NAMED:  # their order stands in the table below
+        return apart
     first, last = [p for p in placed if p.first == 1], [p for p in reversed(placed) if p.last == n]
     others = [p for p in placed if p not in first + last]
     parts = [
         f"Least risk: {_extreme(first)}.",
         f"Most risk: {_extreme(last)}.",
         f"Between them: {some(list(map(str, others)))}." if others else "",
-        f"{told} of {several(n * (n - 1) // 2, 'pair')} {'is' if told == 1 else 'are'} told apart, with "
-        f"{100 * level:g}% confidence in all ranks together.",
+        apart,
     ]
     return " ".join(p for p in parts if p)
 
@@ -232,6 +236,12 @@ TWO = (
     "together; farther is only who is beyond a fresh sample for certain."
 )
 """What the differences of two candidates mean."""
+
+
+def front_in_words(data: Comparison) -> str:
+    """Return which candidates no other one betters, in one line."""
+    names = [] if data.front is None else [f"“{formatting.name(label)}”" for label in data.front.labels]
+    return f"No other is better in risk or use without being worse in the other: {some(names)}." if names else ""
 
 
 def choice_in_words(data: Comparison) -> str:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from divulge.core.result import number
+from divulge.core.result import FOUND, number
 from divulge.report.comparison.model import Attack, Band, Candidate, CandidateTable, Cell, Comparison, TwoByTwo, Worst
 
-__all__ = ["PARTS", "Single", "by_order", "cells_of", "compared_parts", "limits", "matrix", "ranks", "reasons"]
+__all__ = [
+    "PARTS",
+    "Single",
+    "by_order",
+    "cells_of",
+    "certain_or_limit",
+    "compared_parts",
+    "limits",
+    "matrix",
+    "ranks",
+    "reasons",
+]
 __all__ += ["single_rows", "two_rows"]
 
 PARTS = {"column_pairs": "pairs of columns", "column_shapes": "columns"}
@@ -97,6 +108,19 @@ class Single:
     table: CandidateTable
     low: Band | None
     high: Band | None
+
+
+def certain_or_limit(c: Candidate) -> float | None:
+    """Return how much risk a candidate has for certain where something was found, else at most; None if unbounded.
+
+    Certain is the largest lower limit over all single comparisons of its tables, and 0 where the finding of a table
+    holds for itself and not among all candidates. The limit is that of the worst attack, which ranks.
+    """
+    if c.verdict not in FOUND:
+        return None if c.worst is None else c.worst.high
+    lows = [b.low for t in c.tables for b in t.bands if b.low is not None]
+    own = [] if c.worst is None or c.worst.low is None else [c.worst.low]
+    return max([0.0, *lows, *own])
 
 
 def single_rows(data: Comparison) -> list[Single]:

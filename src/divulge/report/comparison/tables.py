@@ -10,7 +10,7 @@ from markupsafe import Markup
 from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.blocks import cells
-from divulge.report.blocks.table import HTML, MARKDOWN, PAGES, TERMINAL, Cell, Col, Name, Num, Small, Strong, Table
+from divulge.report.blocks.table import ALL, HTML, MARKDOWN, PAGES, TERMINAL, Cell, Col, Name, Num, Small, Strong, Table
 from divulge.report.comparison.charts import Point
 from divulge.report.comparison.model import Attack, Candidate, Comparison, Pair
 from divulge.report.comparison.rows import (
@@ -47,6 +47,7 @@ def _labelled(c: Candidate) -> Cell:
 def candidates(data: Comparison) -> Table:
     """Return the candidates in their order, with verdict, rank and risk."""
     ranked, parts = bool(data.verdict.order), compared_parts(data)
+    places = {c.label: i for i, c in enumerate(by_order(data), 1)}
 
     def worst(shown: Callable[[Any], str]) -> Callable[[Candidate], str]:
         return lambda c: shown(c.worst) if c.worst else "-"
@@ -54,6 +55,7 @@ def candidates(data: Comparison) -> Table:
     return Table(
         "Candidates" + ", least risk first" * ranked + "; distance is beyond another sample (0)" * bool(parts),
         [
+            Num("no.", lambda c: str(places[c.label]), matrix(data), where=TERMINAL),
             Col("candidate", _labelled),
             Col("rank", lambda c: ranks(c.worst), ranked),
             Col("verdict", _judged, where=HTML),
@@ -67,7 +69,7 @@ def candidates(data: Comparison) -> Table:
                 where=TERMINAL,
                 whole=True,
             ),
-            Col("worst attack", worst(lambda w: str(w.attack)), ranked),
+            Col("worst attack", worst(lambda w: str(w.attack)), ranked, where=PAGES if matrix(data) else ALL),
             Col("verdict", lambda c: cells.verdict(c.verdict), where=TERMINAL),
             Num(f"distance of {parts}", _beyond, parts, where=HTML),
             Col("distance", _beyond, parts, where=TERMINAL),
@@ -99,11 +101,15 @@ def _in_words(c: Candidate) -> str:
 
 def matrix_of(data: Comparison) -> Table:
     """Return who is riskier of any two candidates."""
-    labels = [_labelled(c) for c in by_order(data)]
+    rows = matrix(data)
     return Table(
         "Risk of the candidate of the row beside that of the column, where the data tell them apart",
-        [Col("risk beside", cells.nth(0)), *(Col(label, cells.nth(i)) for i, label in enumerate(labels, 1))],
-        [(label, *row) for label, row in zip(labels, matrix(data), strict=False)],
+        [
+            Num("no.", cells.nth(0)),
+            Col("candidate", cells.nth(1), where=PAGES),
+            *(Col(str(i + 1), cells.nth(i + 2)) for i in range(len(rows))),
+        ],
+        [(str(i + 1), _labelled(c), *row) for i, (c, row) in enumerate(zip(by_order(data), rows, strict=False))],
         css="small",
         label="Who is riskier",
     )
@@ -179,7 +185,7 @@ def pairs(rows: Sequence[Pair]) -> Table:
             Num("first less second", lambda p: number(p.difference)),
             Num("lower", lambda p: number(p.low)),
             Num("upper", lambda p: number(p.high)),
-            Col("riskier for certain", lambda p: cells.named(p.riskier)),
+            Col("more under this attack, for certain", lambda p: cells.named(p.riskier)),
         ],
         rows,
         css="small sortable",
@@ -282,12 +288,13 @@ def points(parts: str, rows: Sequence[Point]) -> Table:
     def of(field: str) -> Callable[[Any], str]:
         return lambda row: number(getattr(row[1], field))
 
-    numbers = ("risk", "low", "high", "distance", "near", "far")
+    numbers = ("risk", "distance", "near", "far")
     return Table(
-        f"Risk and distance of {parts} (lower is better); another sample 0",
+        f"Risk (at least where something was found, else at most) and distance of {parts}; another sample 0",
         [
             Num("no.", lambda row: str(row[0])),
             Col("candidate", lambda row: Name(row[1].label)),
+            Col("verdict", lambda row: cells.verdict(row[1].verdict), where=HTML),
             *(Num(_ENDS.get(field, field), of(field)) for field in numbers),
         ],
         [*enumerate(rows, 1)],
@@ -296,7 +303,7 @@ def points(parts: str, rows: Sequence[Point]) -> Table:
     )
 
 
-_ENDS = {"low": "lower", "high": "upper", "near": "lower", "far": "upper"}
+_ENDS = {"near": "lower", "far": "upper"}
 
 
 def hashes(data: Comparison) -> Table:

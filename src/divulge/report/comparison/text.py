@@ -7,7 +7,7 @@ from typing import Any
 from divulge.report import formatting
 from divulge.report.comparison import tables
 from divulge.report.comparison.model import Comparison
-from divulge.report.comparison.prose import RISK, SINGLE, STANDING, TWO, asked_in_words, choice_in_words
+from divulge.report.comparison.prose import RISK, SINGLE, STANDING, TWO, asked_in_words, choice_in_words, front_in_words
 from divulge.report.comparison.rows import compared_parts, matrix, reasons
 from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.documents.markdown import section_of
@@ -34,7 +34,7 @@ def markdown(data: Comparison) -> str:
         section_of("Two by two", crossed, markdown_table(tables.two_by_two(data)), TWO) if data.two_by_two else "",
         section_of("Risk by attack", *_by_attack(data)),
         section_of("Single comparisons", markdown_table(tables.singles(data)), SINGLE) if ranked else "",
-        section_of("Fidelity", escaped(data.front.sentence if data.front else ""), distances) if distances else "",
+        section_of("Fidelity", escaped(front_in_words(data)), distances) if distances else "",
         section_of("What was not compared", "\n".join(_not_compared(data))),
         section_of("Notes", "\n".join(f"- {escaped(n)}" for n in data.notes)),
         f"{escaped(str(data.started).replace('T', ' '))}, divulge {escaped(data.divulge)}.",
@@ -79,16 +79,16 @@ def _parts(data: Comparison) -> list[Any]:
     ]
     parts += [Text(f"! {w.check}: {clean(w.detail)}", style="yellow") for w in data.warnings]
     parts += [Text(f"! {clean(f.label)} could not be attacked: {clean(f.why)}", style="red") for f in data.failed]
-    parts += [Text(), terminal_table(tables.candidates(data), edge=False), Text()]
+    parts += [Text(), terminal_table(tables.candidates(data), edge=False)]
     if matrix(data):
         parts.append(terminal_table(tables.matrix_of(data), edge=False))
         parts.append(
-            Text("More: the worst attack on it is worse for certain. Differences with limits: comparison.html.")
+            Text("Row beside column, by number. More: its worst attack is worse for certain. Limits: comparison.html.")
         )
     elif data.two_by_two:
         parts += [terminal_table(tables.two_by_two(data), edge=False), Text()]
     if data.front:
-        parts.append(Text(clean(data.front.sentence)))
+        parts.append(Text(clean(front_in_words(data))))
     if of := compared_parts(data):
         parts.append(Text(f"Distance: of {of}, beyond what another sample of the same people shows (0)."))
     if data.not_compared:

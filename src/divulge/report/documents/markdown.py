@@ -111,9 +111,10 @@ def _edition(data: Assessment) -> str:
     told = ", ".join(map(escaped, data.revealed))
     if data.edition == "external":
         shown = f"It was asked to show the names of {told}." if told else "Columns are numbered."
-        other = "The custodian's edition may begin with another test, one whose counts are too small for this edition."
-        alone = "Checks that a single person may break, such as infinite values, are told there alone."
-        return f"External edition: no record is named, and small counts are left out. {other} {alone} {shown}"
+        alone = (
+            "Checks that a single person may break, such as infinite values, stand in the custodian's edition alone."
+        )
+        return f"External edition: no record is named, and small counts are left out. {alone} {shown}"
     return f"**This report holds data values: it was asked to reveal {told}.** Do not pass it on." if told else ""
 
 

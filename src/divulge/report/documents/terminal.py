@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from divulge.core.result import FOUND
 from divulge.report import formatting, order
 from divulge.report.blocks import results
 from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.documents.tables import terminal_table
 from divulge.report.model import Assessment, ResultRecord
-from divulge.report.prose import people, statement, use, wp216
-from divulge.report.prose.answer import Answer
+from divulge.report.prose import people, statement, use
 from divulge.report.prose.change import accepted_line
 from divulge.report.prose.decision import Decision, decision, untested
-from divulge.report.prose.membership import membership_line
 from divulge.report.prose.tiles import Tile
 
 __all__ = ["summary"]
@@ -81,21 +78,16 @@ def _head(data: Assessment) -> list[Any]:
         parts += [Text(clean(accepted_line(a))) for a in data.policy.accepted]
     if data.change:
         parts.append(Text(f"Change: {clean(data.change.sentence)} {clean(use.changed_line(data))}".rstrip()))
-    answers = wp216.answers(data)
-    parts += [Text(clean(f"{t.name}: {t.state}. {t.sentence}")) for t in told.tiles if t.id == "copies" and t.r]
-    if any(a.headline for a in answers):
-        parts += [Text(clean(_answer(a, next(t for t in told.tiles if t.id == a.attack)))) for a in answers]
-    parts += [Text(clean(line)) for line in membership_line(data)]
+    parts += [Text(clean(_answer(t))) for t in told.tiles if t.id != "use" and t.state != "not tested"]
     parts += [Text(""), Text(clean(f"In full: {formatting.spoken(data, data.verdict.sentence)}"))]
     return parts
 
 
-def _answer(answer: Answer, tile: Tile) -> str:
-    """Return the answer to one question in one line, with the state that its tile has."""
-    line = wp216.line(answer)
-    if tile.state not in FOUND or answer.headline is None or answer.headline.verdict == tile.state:
-        return line
-    return f"{tile.name}: {tile.state}. {tile.sentence} Main test: {answer.headline.verdict}. {answer.headline.text}"
+def _answer(tile: Tile) -> str:
+    """Return the answer to one question: that of its tile, with the risk."""
+    risk = "" if tile.r is None else tile.small.removeprefix(formatting.label(tile.r, "->")).removeprefix(": ")
+    blind = next((f" Without the table: {b.told}." for b in tile.bars if b.name == "blind guess"), "")
+    return f"{tile.name}: {tile.state}. {tile.sentence}{blind}" + (f" {formatting.capitalized(risk)}." if risk else "")
 
 
 def _facts(data: Assessment, told: Decision) -> list[str]:

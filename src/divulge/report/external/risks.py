@@ -16,7 +16,7 @@ from divulge.stats.intervals import mover_residual
 from divulge.stats.outcomes import Outcomes
 from divulge.stats.two_sample import compare
 
-__all__ = ["difference", "risk", "towards"]
+__all__ = ["difference", "lower_limit", "risk", "towards"]
 
 Sides = tuple[Rate | None, Rate | None]
 
@@ -43,6 +43,13 @@ def risk(s: Source, r: ResultRecord, sides: Sides) -> Risk | None:
         out |= _leak_free(sides, 1 - (1 - own.level) / tests)
     said = {} if placed and r.verdict in FOUND else _said(s, r, out)
     return Risk(**(out | said), level=own.level, method=ANY_COUNT)
+
+
+def lower_limit(s: Source, r: ResultRecord, sides: Sides) -> float | None:
+    """Return the simultaneous lower limit that holds for all counts that are shown like these, whoever sets a rate."""
+    if r.risk is None or not s.of_people(r) or s.kept_back(r):
+        return None
+    return _limits(s, r, sides, 1 - (1 - r.risk.level) / s.n_tests[r.attack])[0]
 
 
 def _placed(r: ResultRecord) -> bool:

@@ -10,6 +10,7 @@ from divulge.attacks.entry import CATALOGUE
 from divulge.core.records import CRITICAL, INVALIDATING
 from divulge.core.result import FOUND, counts_rows, is_compared, label, number, percent
 from divulge.report import formatting
+from divulge.report.external.most import most_people
 from divulge.report.external.published import published
 from divulge.report.external.source import Source
 from divulge.report.model import Bound, NotCompared, Overall, ResultRecord
@@ -46,6 +47,7 @@ def overall(s: Source, results: Sequence[ResultRecord]) -> Overall:
         without_strangers=s.of(v.without_strangers),
         nearer=v.nearer,
         required=v.required,
+        most=most_people(s),
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from divulge.core.generators import generators_named
 from divulge.core.result import FOUND
-from divulge.report import order
+from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use
 from divulge.report.prose.bounds import undecided
@@ -14,14 +16,15 @@ from divulge.report.prose.compared import quoted
 
 __all__ = ["AGAIN", "COARSER", "UNTIL", "Advice", "advice", "carriers", "leaking_targets", "why_mended"]
 
-AGAIN = "This table stays withheld: only a new table can be cleared, by a measurement of its own."
+AGAIN = "Only a new table can be cleared."
 """What every change asks for."""
-UNTIL = "Until a new measurement clears it, this table is not cleared."
+UNTIL = "Only a new measurement can clear it."
 """What holds where nothing was found, and nothing was excluded either."""
-COARSER = "Coarser values can create new copies: look at the copies first in the next report."
+COARSER = "Coarser values can make new copies."
 """What coarsening may do."""
-_HOLE = "Do not delete the rows near people: the gaps would tell who is in the real table."
+_HOLE = "Do not delete rows near people: the gaps tell who is in the real table."
 _MOST = 6
+_TWO = 2  # kinds of generators that the advice is about
 _COPYING = ("copying", "distance", "exposure", "membership")  # families of attacks that copies of people set off
 
 
@@ -149,10 +152,34 @@ def _copies(data: Assessment) -> Iterator[Advice]:
     copied = [r for r in _found(data) if _family(data, r) in _COPYING]
     if not copied and not _some_person(data):
         return
+    yield from _weaker(data, "The synthesizer then keeps less of single records.")
+
+
+def _weaker(data: Assessment, why: str) -> Iterator[Advice]:
+    """Which settings lower what was found: of the generator that was stated, else those of any."""
+    named = generators_named(data.threat.release.generator)[-_TWO:]
+    if not named:
+        any_ = "Train with less capacity (fewer rounds, larger leaves, more smoothing) or with differential privacy."
+        yield Advice(any_, why, _HOLE)
+    for i, g in enumerate(named):
+        tried = f" Tried on 472 people: {g.tried}." if g.tried else ""
+        yield Advice(f"{g.name}: {g.do}.", f"{g.why}{tried} ({g.source}.)", "" if i else _HOLE)
+
+
+def _audit(data: Assessment) -> Iterator[Advice]:
+    """The generator itself, whose next table may leak again; the command is filled in as far as the run knows it."""
+    if not _found(data):
+        return
+    parts = ["divulge", "audit", data.tables.real.file or "real.csv", "--train"]
+    parts.append("python train.py {train} {synthetic} --seed {seed}")
+    if data.edition == "custodian":
+        parts += ["--unit", data.settings.unit] if data.settings.unit else []
+        secrets = [t for t in leaking_targets(data) if "," not in t][:1]
+        parts += ["--secrets", *secrets] if secrets else []
     yield Advice(
-        "Train with less capacity (fewer rounds, larger leaves, more smoothing) or with differential privacy.",
-        "The synthesizer then keeps less of single records.",
-        _HOLE,
+        "Test the generator itself: divulge audit.",
+        f"{formatting.prose(shlex.join(parts), 300)} trains it on tables that differ by coins, and counts how often "
+        "the attacker guesses a coin; --dry-run tells how long that takes. It needs no holdout.",
     )
 
 
@@ -164,8 +191,8 @@ def _some_person(data: Assessment) -> bool:
 def _columns(data: Assessment) -> Iterator[Advice]:
     """Columns that carry copies and columns that can be guessed: fewer of them, or broader values."""
     copied, guessed = carriers(data), leaking_targets(data)
-    which = [f"those that carry the copies ({quoted(copied)})"] * bool(copied)
-    which += [f"those that can be guessed ({quoted(guessed)})"] * bool(guessed)
+    which = [f"carry the copies ({quoted(copied, 2)})"] * bool(copied)
+    which += [f"can be guessed ({quoted(guessed, 2)})"] * bool(guessed)
     if len(copied) + 1 >= len(data.schema) > 2:
         yield Advice(
             "Do not expect much of leaving columns out.",
@@ -173,7 +200,7 @@ def _columns(data: Assessment) -> Iterator[Advice]:
         )
     elif which:
         yield Advice(
-            f"Leave out or coarsen columns: {' and '.join(which)}.",
+            f"Leave out or coarsen columns that {' or '.join(which)}.",
             "A column that is left out is neither copied nor guessed; the others still can be. Coarsening does less.",
             COARSER,
         )
@@ -184,11 +211,7 @@ def _joined(data: Assessment) -> Iterator[Advice]:
     copied = any(_family(data, r) in _COPYING for r in _found(data))
     if found and not copied:
         what = " and ".join({"linkability": "links", "singling_out": "descriptions"}[a] for a in sorted(found))
-        yield Advice(
-            "Train with less capacity or with differential privacy, or leave out columns that few people share.",
-            f"The {what} come from rows that follow one person too closely.",
-            _HOLE,
-        )
+        yield from _weaker(data, f"The {what} come from rows that follow one person too closely.")
 
 
 def _close(data: Assessment) -> Iterator[Advice]:
@@ -208,7 +231,7 @@ def _holes(data: Assessment) -> Iterator[Advice]:
             "Take away what removed the rows near people, such as a filter after training; train with less capacity or "
             "with differential privacy in its place.",
             "A filter hides copies from a count, and tells by the gaps who is in the real table.",
-            "Copies may show without it: look at the copies first in the next report.",
+            "Copies may show without it: look for them first.",
         )
 
 
@@ -227,10 +250,10 @@ def _people(data: Assessment) -> Iterator[Advice]:
     elif wide and least:
         now = "" if n is None else f", not {n:,}"
         yield Advice(
-            f"Train and test with more people: about {least:,} in the real table{now}, and a holdout as large in "
-            "proportion.",
+            f"Train and test with about {least:,} people{now}, and a holdout as large in proportion.",
             "The intervals shrink, and if nothing leaks, the main tests can then say so. With these people alone they "
-            "cannot.",
+            "cannot. Before the next run, whoever decides may accept a higher limit in writing (--acceptable, or a "
+            "policy), name fewer keys and targets, or pool several years.",
         )
     elif wide:
         yield Advice(
@@ -268,5 +291,5 @@ def _policy(data: Assessment) -> Iterator[Advice]:
 
 
 _RULES: Sequence[Callable[[Assessment], Iterator[Advice]]] = (
-    _mend, _strangers, _copies, _close, _columns, _joined, _holes, _unfair, _people, _gaps, _policy,
+    _mend, _strangers, _copies, _joined, _close, _columns, _holes, _audit, _unfair, _people, _gaps, _policy,
 )  # fmt: skip

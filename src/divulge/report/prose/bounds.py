@@ -59,6 +59,7 @@ UNFAIR = "members and strangers can be told apart without the synthetic table"
 SAME_PEOPLE = "more people stand in both real and holdout than chance gives"
 """Another reason why."""
 _NAMED = 5  # columns or comparisons that a sentence names at most
+_FEW = 3
 
 
 def undecided(bounds: Sequence[Bound]) -> list[Bound]:
@@ -111,8 +112,8 @@ def excluded_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
         for name, b in told.items()
         if not b.bounded
     ]
-    excluded = f"{', '.join(above[:_NAMED])}{_more(len(above))}: excluded" if above else ""
-    text = "; ".join(p for p in (excluded, *up_to[:_NAMED]) if p) + _more(len(up_to))
+    excluded = f"{', '.join(above[:_FEW])}{_more(len(above), _FEW)}: excluded" if above else ""
+    text = "; ".join(p for p in (excluded, *up_to[:_FEW]) if p) + _more(len(up_to), _FEW)
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
@@ -180,8 +181,8 @@ def _reached(bound: Bound, acceptable: float) -> str:
     return f"{reached} only{enough}" if not bound.primary else f"{reached}{f' ({enough[2:]})' if enough else ''}"
 
 
-def _more(n: int) -> str:
-    return f" and {n - _NAMED} more" if n > _NAMED else ""
+def _more(n: int, named: int = _NAMED) -> str:
+    return f" and {n - named} more" if n > named else ""
 
 
 _REMEDIES = {

@@ -14,7 +14,19 @@ from divulge.report import formatting
 from divulge.report.model import Rate, ResultRecord
 from divulge.report.verdicts import word_of
 
-__all__ = ["Bar", "bars", "how_many", "is_mean", "lead", "more_people", "plain_share", "quoted", "seen", "short"]
+__all__ = [
+    "Bar",
+    "bars",
+    "hit_words",
+    "how_many",
+    "is_mean",
+    "lead",
+    "more_people",
+    "plain_share",
+    "quoted",
+    "seen",
+    "short",
+]
 
 _NAMED = 4  # columns that a sentence names at most
 _SOMEBODY = 0.5  # a sum of chances below it is nobody whole
@@ -167,12 +179,29 @@ def _verb(hits: float | None, words: str) -> str:
     return _one(words) if hits == 1 else words
 
 
+def hit_words(r: ResultRecord) -> str:
+    """Return what the bars of a comparison count, in a few words."""
+    if counts_rows(r):
+        return "Synthetic rows, by whether the nearest person is a member."
+    if formatting.of_guesses(r.attack):
+        return f"Descriptions{_of_columns(r)} that fit one person alone."
+    told = "have their values guessed right, column by column" if is_mean(r) else seen(r)
+    return f"{formatting.capitalized(told)}."
+
+
 # ---------------------------------------------------------------- sentences
 
 
 def lead(r: ResultRecord) -> str:
     """Return a comparison in one sentence that begins with the people of the real table."""
-    return _sentence(r, "people in the real table", "people who were never in the training data")
+    real, holdout = r.real, r.holdout
+    if r.attack == "membership" and r.verdict == "excess found" and real and holdout and real.rate and holdout.rate:
+        told, set_ = (f"{how_many(x.hits, x.n)} ({plain_share(x.rate, x.n)})" for x in (real, holdout))
+        return (
+            f"An attacker takes {told} of {formatting.of_units(real)} people in the real table for members of it, and "
+            f"{set_} of {formatting.of_units(holdout)} people never in the training data."
+        )
+    return _sentence(r, "people in the real table", "people never in the training data")
 
 
 def short(r: ResultRecord) -> str:
@@ -184,7 +213,7 @@ def _sentence(r: ResultRecord, members: str, strangers: str) -> str:
     """Return a comparison in one sentence with these words for people; "" where nobody could be attacked."""
     real, holdout = r.real, r.holdout
     if formatting.withheld(real) or formatting.withheld(holdout):
-        return _withheld(r)
+        return _withheld(r, members)
     if real is None or real.rate is None or real.n is None:
         return ""
     if counts_rows(r):
@@ -248,15 +277,17 @@ def _of_values(r: ResultRecord, members: str, strangers: str) -> str:
     return f"{told}{members} right, and {plain_share(holdout.rate, holdout.n)} of those of {strangers}."
 
 
-def _withheld(r: ResultRecord) -> str:
+def _withheld(r: ResultRecord, members: str) -> str:
+    real = r.real
+    if real is not None and real.rate is not None and real.n and formatting.of_people(r) and not is_mean(r):
+        told = f"{how_many(real.hits, real.n)} ({plain_share(real.rate, real.n)}) {seen(r)}"
+        return f"Of {formatting.of_units(real)} {members}, {told}; this edition withholds how many others."
     return f"{word_of(r.verdict).of_hits or 'Members and strangers were compared'}; this edition withholds the counts."
 
 
 def _of_guesses(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
-    found = re.match(r"(\d+) columns?", r.variant)
-    of = f" of {found[1]} column{'s' * (found[1] != '1')}" if found else ""
     told = (
-        f"Of {real.n:,} descriptions{of} that the synthetic table suggests, {how_many(real.hits)} "
+        f"Of {real.n:,} descriptions{_of_columns(r)} that the synthetic table suggests, {how_many(real.hits)} "
         f"{'fits' if real.hits == 1 else 'fit'} one member and nobody else"
     )
     if holdout is None or holdout.rate is None:
@@ -265,6 +296,11 @@ def _of_guesses(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
         f"{told}; {how_many(holdout.hits)} {'fits' if holdout.hits == 1 else 'fit'} one stranger. Several can fit the "
         "same person."
     )
+
+
+def _of_columns(r: ResultRecord) -> str:
+    found = re.match(r"(\d+) columns?", r.variant)
+    return f" of {found[1]} column{'s' * (found[1] != '1')}" if found else ""
 
 
 def _of_rows(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:
@@ -314,7 +350,7 @@ _FITTING = {"members": "one member", "strangers": "one stranger"}
 def _bar(side: Rate, name: Literal["members", "strangers"], r: ResultRecord, n: int) -> Bar:
     """Return the bar of one side; its share has the digits that n people carry."""
     if formatting.of_guesses(r.attack) and side.rate is not None and side.hits is not None:
-        return Bar(name, _FITTING[name], side.rate, f"{_people(side.hits)} of {side.n:,} guesses")
+        return Bar(name, _FITTING[name], side.rate, f"{_people(side.hits)} of {side.n:,}")
     if side.rate is None or side.hits is None:
         return Bar(name, name, None, "withheld" if side.rate is None and side.n else "-")
     if is_mean(r):
@@ -330,7 +366,7 @@ def _bar(side: Rate, name: Literal["members", "strangers"], r: ResultRecord, n: 
 
 def _people(hits: float) -> str:
     """Return a number of people beside a bar."""
-    return how_many(hits) if hits else "0"
+    return how_many(hits).removeprefix("about ") if hits else "0"
 
 
 # ---------------------------------------------------------------- a risk as people

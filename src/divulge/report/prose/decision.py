@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor
 
 from divulge.core.result import FOUND, identity
 from divulge.report import formatting, order
+from divulge.report.external.rounding import BASE
 from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
 from divulge.report.prose import use
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
 from divulge.report.prose.bounds import (
     ALONE,
     BY_RUNS,
+    NO_RELATION,
     NO_VALUE,
     OTHER_FORM,
     UNLIKE,
@@ -27,7 +29,7 @@ from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.reach import Reach, reaches, test_name
 from divulge.report.prose.sampled import sampled_in_words
 from divulge.report.prose.several_tables import together_in_words
-from divulge.report.prose.tiles import Tile, clearest, repeated_person, tiles
+from divulge.report.prose.tiles import Tile, clearest, leading, repeated_person, tiles
 from divulge.report.verdicts import RISK
 
 __all__ = ["Decision", "copied_without_strangers", "decision", "headline", "untested"]
@@ -124,7 +126,7 @@ def headline(data: Assessment) -> str:
         return f"{told} The two groups of people cannot be compared, so nothing follows from it.".strip()
     if verdict == "none found":
         return f"{told} No test found that the table says more about its own people than about others.".strip()
-    return f"{told} This run cannot exclude a leak, though no test found one{_why(data)}.".strip()
+    return f"{told} No test found a leak; this run cannot exclude one{_why(data)}.".strip()
 
 
 def _found(data: Assessment) -> str:
@@ -132,7 +134,7 @@ def _found(data: Assessment) -> str:
     person = repeated_person(data)
     if not found:
         return person or formatting.sentence(data)
-    told = lead(clearest(found, data)) or formatting.sentence(data)
+    told = lead(leading(data) or clearest(found, data)) or formatting.sentence(data)
     if data.verdict.verdict == "deficit found":
         return f"{told} Rows near people are missing. That protects nobody: the gaps tell who is in the real table."
     return f"{told} {person}".strip()
@@ -174,6 +176,7 @@ _NOT_COMPARED = {
     NO_VALUE: "no value stands in both the synthetic and the real table",
     BY_RUNS: "the words of its texts were compared by runs of eight alone",
     OTHER_FORM: "its synthetic values are written in a form that no comparison reads",
+    NO_RELATION: "no relation leads from there to the people",
     UNLIKE: "most synthetic values stand in no real record",
 }
 
@@ -200,7 +203,7 @@ def _why(data: Assessment) -> str:
     tests = [t for t in reaches(data) if t.required]
     few = [t.test for t in tests if t.state == "cannot tell" and t.test not in unfair]
     have = "has" if len(few) == 1 else "have"
-    why = [f"{len(few)} of {len(tests)} required main tests {have} too few people for that ({quoted(few)})"] * bool(few)
+    why = [f"{len(few)} of {len(tests)} main tests {have} too few people ({quoted(few)})"] * bool(few)
     why += [f"{reason} ({name.lower()})" for name, reason in sorted(unfair.items())]
     return f": {', and '.join(why)}" if why else ""
 
@@ -219,8 +222,7 @@ def _release(data: Assessment) -> str:
     if order.in_doubt(data) and verdict not in FOUND:
         return "This evidence decides nothing: mend what fails first, and test again."
     if verdict in FOUND:
-        more = "The table says more about its own people than about others. " if verdict == "excess found" else ""
-        return f"{more}The evidence speaks against releasing it as it is."
+        return "The evidence speaks against releasing the table as it is."
     if verdict == "none found":
         return "The evidence does not speak against a release. It covers the questions below and no others."
     if verdict == "no holdout":
@@ -234,16 +236,15 @@ def _at_risk(data: Assessment) -> str:
     found = [r for r in data.results if r.verdict == "excess found"]
     told = []
     if found:
-        told.append(_more_than_chance(clearest(found, data), found))
+        told.append(_beyond_chance(leading(data) or clearest(found, data), data))
     elif any(r.attack == "dcr" and r.verdict == "deficit found" for r in data.results):
         told.append(_EVERYBODY)
     told.append(_named(data))
     return " ".join(t for t in told if t)
 
 
-_EVERYBODY = (
-    "Every person in the real table is concerned: somebody whom no synthetic row is near is more likely to be in it."
-)
+_NEARLY = 0.98  # the test that leads is chosen by rounded counts
+_EVERYBODY = "Every person in the real table is concerned."
 
 
 def _named(data: Assessment) -> str:
@@ -262,32 +263,21 @@ def _named(data: Assessment) -> str:
     )
 
 
-def _more_than_chance(r: ResultRecord, found: Sequence[ResultRecord]) -> str:
-    """Return how many more members are hit than strangers would be, and how many by the test that reaches most."""
+def _beyond_chance(r: ResultRecord, data: Assessment) -> str:
+    """Return how many more members are hit than strangers would be: for certain where the test says so, else about."""
     members, strangers = formatting.rate_of(r.real), formatting.rate_of(r.holdout)
     n = r.real.n if r.real else None
-    of_people = formatting.of_people(r) and not is_mean(r)
-    if members is None or strangers is None or not n or not of_people or members <= strangers:
+    if members is None or strangers is None or not n or not formatting.of_people(r) or is_mean(r):
         return ""
-    more = (members - strangers) * n
-    share = plain_share(more / n, n)
-    told = f"This test finds about {more:,.0f} more people than chance gives ({share} of all)."
-    sure = [(more_people(other, "low_simultaneous") or 0.0, other) for other in found]
-    most, widest = max(sure, key=lambda one: one[0])
-    if round(most) <= round(more) or widest.real is None or not widest.real.n:
-        return f"{told} Other tests may find other people: the total is not known."
-    share = plain_share(most / widest.real.n, widest.real.n)
-    return (
-        f"{told} The test that reaches most, {_named_test(widest)}, finds {most:,.0f} or more for certain ({share}). "
-        "Tests overlap: the total is not known."
-    )
-
-
-def _named_test(r: ResultRecord) -> str:
-    """Return the name of a test within a sentence, with what it guesses."""
-    name = test_name(r.attack)
-    of = f" of {quoted([r.target])}" if r.target is not None else ""
-    return f"{name[0].lower()}{name[1:]}{of}"
+    step = BASE if data.edition == "external" else 1
+    more = step * round((members - strangers) * n / step)
+    sure = step * floor((more_people(r, "low_simultaneous") or 0.0) / step)
+    if more <= 0:
+        return ""
+    found = [more_people(o, "low_simultaneous") or 0.0 for o in data.results if o.verdict == "excess found"]
+    most = ", the most of all tests" if sure >= _NEARLY * max(found, default=0.0) else ""
+    certain = f"; {sure:,} or more for certain{most}" if 0 < sure < more else ""
+    return f"That is about {more:,} people ({plain_share(more / n, n)}) beyond chance{certain}. Tests overlap."
 
 
 # ---------------------------------------------------------------- scope

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from divulge.attacks.membership.results import LEAST_AUC
 from divulge.core.result import FOUND, number, percent
-from divulge.report import formatting
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose.compared import how_many, plain_share
 from divulge.report.prose.several_tables import by_number_in_words
 from divulge.report.prose.tiles import tiles
 from divulge.stats.roc import least_strangers
 
-__all__ = ["DEFINITION", "membership_in_words", "membership_line"]
+__all__ = ["DEFINITION", "membership_in_words"]
 
 DEFINITION = (
     "Finding out whether somebody is in the real table at all. Where the table is about an illness or a debt, that is "
@@ -28,24 +27,6 @@ def membership_in_words(data: Assessment) -> list[str]:
     own = [r for r in data.results if r.attack == "membership"]
     told = [tile.sentence, _scores(own), *_numbers(tile.r), by_number_in_words(tile.r), _blind(tile.r), _people(data)]
     return [t for t in told if t]
-
-
-def membership_line(data: Assessment) -> list[str]:
-    """Return the answer about membership in one line, with its risk; [] where it was not tested."""
-    tile = next(t for t in tiles(data) if t.id == "membership")
-    if tile.r is None:
-        return [f"Membership: {tile.state}. {tile.sentence}"] if tile.state == "cannot tell" else []
-    risk = "" if tile.r.risk is None else f" Risk {_interval(tile.r)}."
-    own = [r for r in data.results if r.attack == "membership"]
-    return [f"Membership: {tile.state}. {tile.sentence}{risk} {_scores(own)}"]
-
-
-def _interval(r: ResultRecord) -> str:
-    """Return a risk with both intervals, in words."""
-    alone, together = (formatting.interval_in_words(r.risk, kind) for kind in ("", "_simultaneous"))
-    value = formatting.risk_value(r)
-    shown = "withheld" if value is None else number(value)
-    return f"{shown} (interval of this score alone {alone}, simultaneous {together})"
 
 
 def _scores(own: list[ResultRecord]) -> str:

@@ -67,7 +67,21 @@ def stated(table: Attacker | Release | Decision) -> Stated:
 
 
 def _words(key: str) -> str:
-    return {"dpo_advice": "DPO advice", "dpia": "DPIA"}.get(key, key.replace("_", " "))
+    return _KEYS.get(key, key.replace("_", " "))
+
+
+_KEYS = {
+    "dpo_advice": "advice of the data protection officer",
+    "dpia": "data protection impact assessment",
+    "acceptable_why": "why this limit of risk",
+    "acceptable_set": "when and by whom the limit was set",
+    "row_is": "what a row is",
+    "made_by": "assessed by",
+    "dataset": "data set",
+    "tables_released": "tables that are released",
+    "onward": "passing on",
+    "sees": "what else the attacker sees",
+}
 
 
 def about(data: Assessment) -> list[tuple[str, str]]:

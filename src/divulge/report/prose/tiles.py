@@ -11,7 +11,7 @@ from divulge.measures.result import FidelityVerdict
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use, wp216
-from divulge.report.prose.compared import Bar, bars, is_mean, short
+from divulge.report.prose.compared import Bar, bars, hit_words, is_mean, short
 from divulge.report.prose.reach import NOT_BOUNDED, reaches
 from divulge.report.verdicts import word_of
 from divulge.stats.roc import least_strangers
@@ -22,6 +22,8 @@ __all__ = [
     "Tile",
     "asked",
     "clearest",
+    "leading",
+    "plainest",
     "repeated_person",
     "representative_risk",
     "state_of",
@@ -30,6 +32,7 @@ __all__ = [
 ]
 
 State = Verdict | FidelityVerdict | Literal["not tested"]
+_FEWER = "Fewer is no protection."
 _NO_PROTECTION = "Fewer is no protection: whoever is not hit is more likely a member."
 
 
@@ -48,6 +51,8 @@ class Tile:
     state: State
     bars: tuple[Bar, ...]
     sentence: str
+    brief: str
+    """The same beside its bars, which have the numbers."""
     clean: str
     """What a table without a leak would look like."""
     small: str
@@ -126,7 +131,7 @@ def _tile(q: Asked, data: Assessment) -> Tile:
     if r is None:
         failed = any(f.attack == q.id for f in data.failed)
         if vain := _in_vain(q, data):
-            return Tile(q.id, q.name, q.question, "cannot tell", (), vain, q.clean, "", None)
+            return Tile(q.id, q.name, q.question, "cannot tell", (), vain, vain, q.clean, "", None)
         whys = [(o.attack, o.why) for o in data.not_run]
         whys += [(o.attack, o.why) for o in data.left_out if o.n == o.of]
         reason = next((why for attack, why in whys if attack == q.id and why), "")
@@ -134,19 +139,20 @@ def _tile(q: Asked, data: Assessment) -> Tile:
         why = "Not tested: the attack failed." if failed else why
         if q.id == "membership" and data.verdict.verdict in FOUND:
             why += " What was found here may already tell it."
-        return Tile(q.id, q.name, q.question, "not tested", (), why, q.clean, "", None)
-    state, told, question = state_of(r, data), short(r), q.question
+        return Tile(q.id, q.name, q.question, "not tested", (), why, why, q.clean, "", None)
+    state, told, brief, question = state_of(r, data), short(r), hit_words(r), q.question
     if unfair := next((b.why for b in data.verdict.bounds if b.why and identity(b) == identity(r)), ""):
-        told = f"{unfair[0].upper()}{unfair[1:]}, so that the bars say nothing about it."
-    if state == "deficit found" and q.id != "membership":
-        told += f" {_NO_PROTECTION}"
+        told = brief = f"{unfair[0].upper()}{unfair[1:]}, so that the bars say nothing about it."
+    more = f" {_NO_PROTECTION}" if state == "deficit found" and q.id != "membership" else ""
     if state in ("none found", "cannot tell"):
-        state, told = _open(q, data, state, told)
+        state, more = _open(q, data, state)
     if q.id == "copies" and data.attacks[r.attack].family != "copying":
         question = "Do rows lie nearer to people, or further away, than chance allows?"
-    if q.id == "copies" and state not in FOUND and (person := repeated_person(data)):
-        state, told = "excess found", f"{person} {told}"
-    return Tile(q.id, q.name, question, state, bars(r), told, q.clean, _small(r), r)
+    person = ""
+    if q.id == "copies" and state not in FOUND and (found := repeated_person(data)):
+        state, person = "excess found", f"{found} "
+    told, brief = f"{person}{told}{more}", f"{person}{brief}{more.replace(_NO_PROTECTION, _FEWER)}"
+    return Tile(q.id, q.name, question, state, bars(r), told, brief, q.clean, _small(r), r)
 
 
 def _in_vain(q: Asked, data: Assessment) -> str:
@@ -156,17 +162,17 @@ def _in_vain(q: Asked, data: Assessment) -> str:
     return f"Too few strangers: this test needs {least_strangers(0.1, data.settings.level)} or more to tell anything."
 
 
-def _open(q: Asked, data: Assessment, state: State, told: str) -> tuple[State, str]:
-    """Return state and sentence of a question without a finding, with what its least certain main test leaves open."""
+def _open(q: Asked, data: Assessment, state: State) -> tuple[State, str]:
+    """Return the state of a question without a finding, and what its least certain main test leaves open."""
     names = q.attacks(data)
     left = [x for x in reaches(data) if x.attack in names and x.state == "cannot tell" and x.limit != NOT_BOUNDED]
     asked_for = [x for x in left if x.required]
     if not left or (state == "none found" and not asked_for):
-        return state, told
+        return state, ""
     worst = max(asked_for or left, key=lambda x: x.share)
     whose = f" by {worst.test.partition(': ')[2]}" if state == "none found" else ""
-    why = f", as {worst.why}" if worst.why else ""
-    return "cannot tell", f"{told} An excess of up to {worst.limit}{whose} is not excluded{why}."
+    why = f" ({worst.why})" if worst.why else ""
+    return "cannot tell", f" Not excluded: an excess of up to {worst.limit}{whose}{why}."
 
 
 def repeated_person(data: Assessment) -> str:
@@ -192,12 +198,27 @@ def _representative(q: Asked, data: Assessment) -> ResultRecord | None:
         return None
     found = [r for r in own if r.verdict in FOUND]
     if found:
-        return clearest(found, data)
+        led = leading(data)
+        return led if led is not None and led.attack in names else clearest(found, data)
     headline = next((a.headline for a in wp216.answers(data) if a.attack == q.id), None)
     if headline is not None:
         return headline.r
     first = [r for r in own if r.attack == q.id]
     return next((r for r in first if r.variant == "exact"), (first or own)[0])
+
+
+def leading(data: Assessment) -> ResultRecord | None:
+    """Return the finding that every edition leads with; None where nothing was found that counts people."""
+    most = data.verdict.most
+    if most is None or data.verdict.verdict != "excess found":
+        return None
+    named = (most.attack, most.variant, most.keys, most.target)
+    return next((r for r in data.results if identity(r) == named), None)
+
+
+def plainest(r: ResultRecord) -> tuple[int, int]:
+    """Return how plainly a comparison says what happens to people: whole records first, then fewest candidates."""
+    return _WHOLE.get((r.attack, r.variant), 2), wp216.nearest_rows(r)
 
 
 def clearest(found: Sequence[ResultRecord], data: Assessment) -> ResultRecord:
@@ -228,7 +249,7 @@ def representative_risk(data: Assessment) -> ResultRecord | None:
     compared = [r for r in data.results if is_compared(r) and formatting.risk_value(r) is not None]
     found = [r for r in compared if r.verdict == data.verdict.verdict and r.verdict in FOUND]
     if found:
-        return clearest(found, data)
+        return leading(data) or clearest(found, data)
     main = {identity(b) for b in data.verdict.bounds if b.primary}
     primary = [r for r in compared if identity(r) in main]
     return max(primary, key=lambda r: formatting.risk_value(r, "high_simultaneous") or 0.0, default=None)
@@ -266,5 +287,6 @@ def _kept(data: Assessment) -> Tile | None:
         return None
     return Tile(
         "use", "Use", "How far are its counts from the real ones?", head.verdict, use.bars(head), use.told(data, head),
+        use.brief(data, head),
         "A useful table is as far from the real one as another sample of the same people.", "", None,
     )  # fmt: skip

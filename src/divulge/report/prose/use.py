@@ -11,7 +11,7 @@ from divulge.measures.differing import Differing, differing, told_of
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict, digits, name_of
 from divulge.measures.too_close import drawn_ruler, is_closer
-from divulge.report.formatting import enumerated, name, several
+from divulge.report.formatting import capitalized, enumerated, name, several
 from divulge.report.model import Assessment
 from divulge.report.policy_model import ChangedFidelity
 from divulge.report.prose.compared import Bar
@@ -127,11 +127,40 @@ def bars(head: FidelityResult) -> tuple[Bar, ...]:
     inside = fresh_range(head)
     if head.ruler is None or inside is None:
         return ()
-    end = max(head.ruler, inside[1])
     return (
-        Bar("synthetic", "this table", head.ruler / end, times(head.ruler)),
-        Bar("strangers", "new sample", 1 / end, f"1 ({inside[0]:.2f} to {inside[1]:.2f})"),
+        Bar("synthetic", "this table", min(1.0, head.ruler / SCALE), times(head.ruler)),
+        Bar("strangers", "new sample", 1 / SCALE, f"1 ({inside[0]:.2f} to {inside[1]:.2f})"),
     )
+
+
+SCALE = 5
+"""The ruler at which the bar of use ends."""
+_USES = ((2, "close to a new sample"), (4, "coarse"), (float("inf"), "of little use for counts"))
+"""Words for a ruler up to these."""
+
+
+def use_word(head: FidelityResult) -> str:
+    """Return in a few words how useful a table is that lies so far from the real one; "" where that is withheld."""
+    if head.ruler is None:
+        return ""
+    if head.verdict != "differs":
+        return {"like a fresh sample": "as good as a new sample"}.get(head.verdict, "")
+    return next(word for most, word in _USES if head.ruler <= most)
+
+
+def brief(data: Assessment, head: FidelityResult) -> str:
+    """Return what a table keeps beside its bars: a word, how many pairs differ, and the scale."""
+    if head.ruler is None:
+        return told(data, head)
+    word, differ = use_word(head), len(worst(data, head.measure))
+    what = _WHAT.get(head.measure, "Columns")
+    first = f"{capitalized(word)}: " if word else ""
+    of = (
+        f"{differ:,} of {_compared(head):,} {what.lower()} differ."
+        if differ
+        else f"{what}: {FIDELITY[head.verdict].of_distance}"
+    )
+    return f"{first}{of} A new sample is 1; above 4 is of little use."
 
 
 def told(data: Assessment, head: FidelityResult) -> str:
@@ -206,8 +235,9 @@ def farthest(n: int, worst: FidelityResult) -> str:
 
 def _of_head(head: FidelityResult, differ: Sequence[FidelityResult]) -> str:
     what = head.measure.replace("_", " ")
-    told = f"{what}: {head.verdict}"
     inside = fresh_range(head)
+    within = head.ruler is not None and inside is not None and head.ruler <= inside[1]
+    told = f"{what}: {'as a whole like a fresh sample' if head.verdict == 'differs' and within else head.verdict}"
     if head.ruler is not None and inside is not None:
         told += f", {times(head.ruler)} times a fresh sample's distance ({inside[0]:.2f} to {inside[1]:.2f} by chance)"
     if differ:

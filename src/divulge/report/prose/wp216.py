@@ -26,7 +26,6 @@ __all__ = [
     "answers",
     "few",
     "first_cell",
-    "line",
     "listed",
     "nearest_rows",
     "needed",
@@ -307,14 +306,6 @@ def few(r: ResultRecord) -> str:
 
 
 _FEW = "fewer than 20 guesses"
-
-
-def line(answer: Answer) -> str:
-    """Return the answer to one question on one line."""
-    if answer.headline is None:
-        return f"{answer.name}: {'failed' if 'failed' in answer.missing else 'not tested'}."
-    verdict = answer.headline.verdict
-    return f"{answer.name}: {verdict or 'no verdict'}. {answer.headline.text}"
 
 
 def first_cell(r: ResultRecord) -> tuple[str, ...]:

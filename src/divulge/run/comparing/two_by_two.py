@@ -128,13 +128,13 @@ def _risk_in_words(ranked: Ranked, ranking: Ranking, labels: Sequence[str], i: i
     sides = []
     for a, b in ((i, j), (j, i)):
         under = [ranked.attacks[k][0] for k in np.flatnonzero(ranking.difference_low[:, a, b] > 0)]
-        sides += [f"“{labels[a]}” is riskier under {some(under)}"] if under else []
+        sides += [f"under {some(under)} “{labels[a]}” has more"] if under else []
     told = f"; {', and '.join(sides)}" if sides else ""
     for a, b in ((i, j), (j, i)):
         if ranked.behind[a] and not ranked.behind[b]:
             told = f"“{labels[a]}” stands behind “{labels[b]}” by its verdict{told or ' alone'}"
-            return f"{told}. By the worst attack one cannot tell which is riskier."
-    return f"By the worst attack one cannot tell which is riskier{told}." if sides else "Cannot tell which is riskier."
+            return f"{told}. Cannot tell which is riskier."
+    return f"Cannot tell which is riskier{told}." if sides else "Cannot tell which is riskier."
 
 
 def _distance_in_words(d: FidelityPair) -> str:

@@ -14,7 +14,8 @@ from divulge.attacks.entry import CATALOGUE
 from divulge.case.case import Case, build_case
 from divulge.case.code_files import free_on_disk
 from divulge.core.errors import SettingError
-from divulge.core.schema import Schema, column_names
+from divulge.core.relations import RelationalSchema
+from divulge.core.schema import Schema
 from divulge.run.cost.disk import on_disk, on_disk_at_most
 from divulge.run.cost.engine_cost import engine_work, seconds_at_end, seconds_before, seconds_of_each
 from divulge.run.cost.expected_cost import Work, expected_bytes, expected_seconds, levels_of, limit_of, work_of
@@ -33,7 +34,8 @@ from divulge.run.engines.people_sample import SAMPLES as _SAMPLES
 from divulge.run.forecasting.outlook import Given, Outlook, PlannedTests
 from divulge.run.making.positive_control import KINDS
 from divulge.run.planning.detectable_risk import RATES, reach_in_words, smallest_excess
-from divulge.run.planning.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, listed, n_jobs
+from divulge.run.planning.linked_people import attacker_of_people, linked_people, with_persons
+from divulge.run.planning.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, n_jobs
 from divulge.run.planning.people import FEWER
 from divulge.run.planning.plan import Plan, first_key_sets, plan_of
 from divulge.tables.counting import BY_ROWS, COUNTING, Engine, narrowest
@@ -84,7 +86,7 @@ def plan(
     keys: Sequence[str] | None = None,
     targets: Sequence[str] | None = None,
     subgroups: Sequence[str] = (),
-    schema: Schema | None = None,
+    schema: Schema | RelationalSchema | None = None,
     unit: str | None = None,
     ignore: Sequence[str] = (),
     missing: Sequence[str] = (),
@@ -110,7 +112,7 @@ def plan(
     Parameters
     ----------
     real, synthetic, holdout
-        Tables: the path of a file or folder, or a frame of any kind.
+        Tables: the path of a file or folder, or a frame of any kind; linked tables, {name: table}, are read for it.
     keys, targets, subgroups, schema, unit, ignore, missing, search, models, membership
         As in `divulge.assess`.
     fidelity, fidelity_models, acceptable, positive_control, seed, level, jobs, people, engine, spill
@@ -144,7 +146,13 @@ def plan(
     )  # fmt: skip
     options.check()
     check_counted(options)
-    reading = Reading(schema, unit, column_names("ignore", ignore), listed("missing", missing))
+    (real, synthetic, holdout), reading, persons = linked_people(
+        (real, synthetic, holdout), Reading.of(schema, unit, ignore, missing), options
+    )
+    attacker = attacker_of(keys, targets, subgroups)
+    if persons is not None:
+        people_case = build_case(real, synthetic, holdout, schema=reading.schema, unit=reading.unit, seed=seed)
+        attacker = attacker_of_people(with_persons(people_case, persons), attacker)
     if options.engine in COUNTING:
         for role, table in (("real", real), ("synthetic", synthetic), ("holdout", holdout)):
             if table is not None:
@@ -152,7 +160,7 @@ def plan(
     sizes = sizes_of((real, synthetic, holdout), reading.missing)
     if sizes is None:
         raise SettingError("-: standard input can be read once only. hint: name a file.")
-    return outlook_of(sizes, attacker_of(keys, targets, subgroups), reading, options, room())
+    return outlook_of(sizes, attacker, reading, options, room())
 
 
 def sizes_of(tables: Sequence[Any], missing: Sequence[str]) -> Sizes | None:

@@ -1,0 +1,53 @@
+"""The advice names settings of the generator that was stated, by words of a closed list, and the audit as a command."""
+
+import pytest
+from msgspec.structs import replace
+from test_first_page import EXACT, found, report
+
+from divulge.core.generators import GENERATORS, generators_named
+from divulge.core.threat_model import NOT_STATED, Release, Threat, template
+from divulge.report.external.edition import external as edition_of
+from divulge.report.prose.advice import advice
+
+GUESSED = found("inference", 900, 700, "excess found", variant="nearest record", target="income level")
+
+
+def of(*generator, data=None):
+    """Return what is advised about a table of this generator."""
+    data = report(EXACT, GUESSED) if data is None else data
+    return advice(replace(data, threat=Threat(release=Release(generator=generator))))
+
+
+@pytest.mark.parametrize("kind", GENERATORS, ids=lambda g: g.name)
+def test_each_word_of_the_list_brings_the_settings_of_its_kind_and_their_source(kind):
+    for word in kind.words:
+        assert kind in generators_named([f"Our {word.upper()} 1.2"])
+        told = next(a for a in of(f"Our {word.upper()} 1.2") if a.do.startswith(f"{kind.name}: "))
+        assert kind.do in told.do and kind.source in told.changes and kind.why in told.changes
+    assert kind.words[0] in template(NOT_STATED)
+
+
+def test_an_unknown_generator_brings_the_general_advice_and_no_name_of_another():
+    for generator in ((), ("our own begangement",), ("great",)):
+        told = of(*generator)
+        assert told[0].do.startswith("Train with less capacity")
+        assert not any(a.do.startswith(f"{g.name}: ") for a in told for g in GENERATORS)
+
+
+def test_the_warning_stands_once_where_two_kinds_are_named():
+    told = of("DP-CTGAN")
+    assert [a.do.partition(":")[0] for a in told[:2]] == ["CTGAN", "differential privacy"]
+    assert [bool(a.warning) for a in told[:2]] == [True, False]
+
+
+def test_the_next_step_is_an_audit_with_its_command_filled_in():
+    data = report(EXACT, GUESSED)
+    tables = replace(data.tables, real=replace(data.tables.real, file="my people.csv"))
+    data = replace(data, tables=tables, settings=replace(data.settings, unit="home"))
+    (told,) = (a for a in of(data=data) if "divulge audit" in a.do)
+    command = "divulge audit 'my people.csv' --train 'python train.py {train} {synthetic} --seed {seed}' --unit home"
+    assert told.changes.startswith(f"{command} --secrets 'income level' trains it")
+    outside = advice(edition_of(data))
+    assert all("my people" not in a.changes and "income" not in a.changes for a in outside)
+    calm = report(found("copies", 3, 4, "none found", variant="exact"), verdict="none found")
+    assert not any("divulge audit" in a.do for a in advice(calm))

@@ -1,0 +1,50 @@
+"""A comparison of eleven candidates: lines of the terminal, who is riskier by number, the axis of the picture."""
+
+from msgspec.structs import replace
+from report_helpers import typed
+
+from divulge.report.comparison.html import page
+from divulge.report.comparison.model import Candidate, Comparison, Front, TwoByTwo
+from divulge.report.comparison.rows import certain_or_limit
+from divulge.report.comparison.text import summary
+
+
+def many(n=11):
+    """A comparison of n candidates with long names, of which the later half has a finding in a single comparison."""
+    data = typed(
+        {"verdict": {"order": [], "sentence": "Some."}, "settings": {"level": 0.95, "acceptable": 0.05}}, Comparison
+    )
+    labels = [f"{chr(97 + i)}_hepatitis_generator_syn_best" for i in range(n)]
+
+    def candidate(i, label):
+        found = "excess found" if i > n // 2 else "cannot tell"
+        band = {"attack": "copies", "n": 9, "low": 0.03 * i, "high": 0.6, "where": "copies"}
+        table = {"rows": 9, "verdict": found, "bands": [band]}
+        worst = {"attack": "membership", "value": 0.01 * i, "low": 0.0, "high": 0.1 + 0.01 * i, "first": 1, "last": n}
+        kept = {"measure": "column_pairs", "excess": 0.1, "low": 0.0, "high": 0.2, "verdict": "differs"}
+        return typed({"label": label, "verdict": found, "worst": worst, "tables": [table], "fidelity": kept}, Candidate)
+
+    pairs = [typed({"first": a, "second": b, "riskier": b if j > i + 3 else None}, TwoByTwo)
+             for i, a in enumerate(labels) for j, b in enumerate(labels) if i < j]  # fmt: skip
+    front = typed({"labels": labels[:4]}, Front)
+    return replace(
+        data, verdict=replace(data.verdict, order=tuple(labels)), two_by_two=tuple(pairs), front=front,
+        candidates=tuple(candidate(i, label) for i, label in enumerate(labels)),
+    )  # fmt: skip
+
+
+def test_eleven_candidates_take_forty_lines_of_a_terminal_with_who_is_riskier_by_number():
+    lines = summary(many()).splitlines()
+    assert len(lines) <= 38  # the command adds two
+    assert lines[1].startswith("None of the 11 is cleared for release.")
+    heads = next(i for i, x in enumerate(lines) if x.split()[:3] == ["no.", "1", "2"])
+    assert lines[heads + 2].split() == ["1", "·", *["less"] * 7]
+    assert lines[heads + 12].split() == ["11", *["more"] * 7, "·"]
+
+
+def test_the_picture_shows_the_largest_certain_finding_or_the_limit():
+    shown = [certain_or_limit(c) for c in many().candidates]
+    assert shown[:6] == [c.worst.high for c in many().candidates[:6]]  # nothing was found: at most
+    assert shown[6:] == [0.03 * i for i in range(6, 11)]  # of all single comparisons: at least
+    text = page(many())
+    assert '<td class="n">0.300</td>' in text and "at least this risk" in text
