@@ -267,7 +267,7 @@ def test_a_help_shows_each_option_once(divulge, command):
 def test_the_options_of_assess_stand_under_headings_with_examples(divulge):
     out = divulge("assess", "--help")[1]
     assert re.findall(r"^(\w[\w ]+):$", out, re.M) == [*OPTIONS]
-    assert out.count("\n  divulge assess ") == 3
+    assert out.count("\n  divulge assess ") == 4
 
 
 def test_a_third_table_is_the_holdout(divulge, files):

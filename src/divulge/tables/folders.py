@@ -111,14 +111,15 @@ def linked_sides(
         A table cannot be read.
     """
     linked = {role: is_linked(given, described=described) for role, given in sides.items() if given is not None}
-    if not any(linked.values()):
-        return None
-    for role, several in linked.items():
-        if not several:
+    if not all(linked.values()):
+        named = described or any("=" in given for role, given in sides.items() if linked.get(role))
+        if named and any(linked.values()):
+            one = next(role for role, several in linked.items() if not several)
             raise SettingError(
-                f"{role}: this is one table, and another side is several. hint: name folders, or lists: "
+                f"{one}: this is one table, and another side is several. hint: name folders, or lists: "
                 "users=users.csv,orders=orders.csv."
             )
+        return None
     out: dict[str, dict[str, Any] | None] = dict.fromkeys(sides)
     for role, given in sides.items():
         if given is not None:
