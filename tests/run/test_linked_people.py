@@ -5,15 +5,18 @@ import datetime
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import divulge
 from divulge.attacks.copying.histories import NEAR_HISTORY, OWN_ROW, WHOLE_HISTORY
 from divulge.case.relational import people_columns as module
 from divulge.case.relational.people import PEOPLE_TOGETHER, people_of
+from divulge.cli import cli
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.core.relations import Relation, RelationalSchema
 from divulge.measures.linked.tables import linked_tables
 from divulge.report.prose.bounds import NO_RELATION
+from divulge.tables.readers import read_relational_schema
 
 N = 200
 FAST = {"models": False, "search": "off", "membership": False, "fidelity": False, "jobs": 1}
@@ -333,3 +336,46 @@ def test_a_plan_counts_people_and_what_they_want():
     targets = {r.target for r in made.results if r.target}
     assert targets <= set(made.assessment.settings.targets)
     assert {"orders: rows", "users.age"} <= set(made.assessment.settings.targets)
+
+
+def test_the_schema_of_several_tables_says_who_is_a_person(tmp_path):
+    real, *_ = shops(12)
+    shown = {"users": real["users"], "orders": real["orders"], "weather": pl.DataFrame({"town": ["a", "b"] * 20})}
+    for name, table in shown.items():
+        table.write_csv(tmp_path / f"{name}.csv")
+    told = CliRunner().invoke(cli, ["schema", "--tables", str(tmp_path)]).output
+    assert told.startswith("# a person is a row of 'users' (--unit names another table)\n# rows of people: 'orders'\n")
+    assert "# not compared, as no relation leads there: 'weather'\n" in told
+    (tmp_path / "schema.toml").write_text(told)
+    assert read_relational_schema(tmp_path / "schema.toml").people() == "users"
+
+
+def test_folders_on_the_command_line_are_linked_tables(tmp_path):
+    for side, tables in zip(("real", "synthetic", "holdout"), shops(13), strict=True):
+        (tmp_path / side).mkdir()
+        for name, table in tables.items():
+            table.write_csv(tmp_path / side / f"{name}.csv")
+    folders = [str(tmp_path / side) for side in ("real", "synthetic", "holdout")]
+    fast = ["--no-models", "--no-fidelity", "--no-membership", "--search", "off", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(cli, ["assess", *folders, *fast])
+    assert done.exit_code == 0, done.output
+    listed = [f"users={f}/users.csv,orders={f}/orders.csv" for f in folders]
+    again = CliRunner().invoke(cli, ["assess", *listed, *fast, "--unit", "users"])
+    assert again.exit_code == 0, again.output
+    (tmp_path / "synthetic" / "orders.csv").unlink()
+    lacking = CliRunner().invoke(cli, ["assess", *folders, *fast])
+    assert "no table 'orders'" in str(lacking.exception)
+    assert CliRunner().invoke(cli, ["plan", *folders[:1], *folders[:1]]).exit_code == 0
+
+
+def test_a_schema_may_be_the_path_of_its_file(tmp_path):
+    real, synthetic, holdout = shops(14)
+    (tmp_path / "one.toml").write_text(divulge.infer_schema(real["users"]).to_toml())
+    linked = linked_tables(real, synthetic).schema
+    (tmp_path / "linked.toml").write_text(linked.to_toml())
+    by_file = divulge.assess(real, synthetic, holdout, schema=tmp_path / "linked.toml", **FAST)
+    assert by_variant(by_file).keys() == by_variant(divulge.assess(real, synthetic, holdout, **FAST)).keys()
+    alone = [t["users"] for t in (real, synthetic, holdout)]
+    assert divulge.assess(*alone, schema=str(tmp_path / "one.toml"), **FAST).results
+    with pytest.raises(SettingError, match="describes several tables"):
+        divulge.assess(*alone, schema=tmp_path / "linked.toml", **FAST)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from divulge.cli.options import FILE, beyond_option, names, table_options
 from divulge.cli.root import cli
-from divulge.core.errors import SettingError
+from divulge.core.errors import SettingError, escaped
+
+if TYPE_CHECKING:
+    from divulge.core.relations import RelationalSchema
 
 __all__ = ["schema"]
 
@@ -60,4 +64,25 @@ def _of_several(tables: Sequence[str], schema_file: str | None, missing: Sequenc
     given = read_relational_schema(schema_file) if schema_file else None
     found = read_tables(tables, missing=missing)
     proposed = infer_relational(found, missing=missing)
-    return (proposed if given is None else proposed.override(given)).to_toml()
+    full = proposed if given is None else proposed.override(given)
+    return _people_told(full) + full.to_toml()
+
+
+def _people_told(schema: RelationalSchema) -> str:
+    """Return a comment that says who is a person to `assess` and `split`, and what the other tables are to people."""
+    try:
+        people = schema.people()
+    except SettingError:
+        return ""
+    ways = {name: schema.paths(name, people) for name in schema.tables if name != people}
+    owned = [name for name, way in ways.items() if way]
+    about = [r.parent for name in (people, *owned) for r in schema.parents(name) if r.parent not in (people, *owned)]
+    told = {
+        "rows of people": [name for name in owned if len(ways[name]) == 1],
+        "rows that may link people": [name for name in owned if len(ways[name]) > 1],
+        "describe rows": dict.fromkeys(about),
+        "not compared, as no relation leads there": [n for n in ways if n not in owned and n not in about],
+    }
+    lines = [f"a person is a row of {people!r} (--unit names another table)"]
+    lines += [f"{what}: {', '.join(map(repr, names))}" for what, names in told.items() if names]
+    return "".join(f"# {escaped(line)}\n" for line in lines) + "\n"

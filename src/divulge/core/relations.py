@@ -110,7 +110,9 @@ class RelationalSchema:
         if len(above) == 1:
             return above[0]
         found = f"{', '.join(map(repr, above))} have no parent" if above else "no table is a parent and has none"
-        raise SettingError(f"unit: which table has one row for each person? {found}. hint: unit = NAME of that table.")
+        raise SettingError(
+            f"unit: which table has one row for each person? {found}. hint: name that table as the unit (--unit)."
+        )
 
     def paths(self, table: str, people: str) -> tuple[tuple[Relation, ...], ...]:
         """Return the ways from a table up to that of the people, each from the child upwards; none repeats a table.

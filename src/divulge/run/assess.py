@@ -76,7 +76,7 @@ def assess(
     keys: Sequence[str] | None = None,
     targets: Sequence[str] | None = None,
     subgroups: Sequence[str] = (),
-    schema: Schema | RelationalSchema | None = None,
+    schema: Schema | RelationalSchema | str | Path | None = None,
     unit: str | None = None,
     ignore: Sequence[str] = (),
     missing: Sequence[str] = (),
@@ -123,7 +123,7 @@ def assess(
     subgroups
         Columns whose values define groups of people. Inference is reported for each group; small groups are pooled.
     schema, unit, ignore, missing
-        Kinds of columns; the column (of linked tables: the table) of the person; columns to leave out; missing texts.
+        Kinds of columns, or their file; column (of linked tables: table) of the person; columns to leave out; codes.
     search
         "full" also lists the minimal key sets of up to 5 columns that disclose a target, as description without a
         verdict; "off" tests no key set when no keys are given.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def _stem(path: Path) -> str:
 # ---------------------------------------------------------------- linked tables
 
 
-def relations_in(path: str | None) -> RelationalSchema | None:
+def relations_in(path: str | PathLike[str] | None) -> RelationalSchema | None:
     """Return the tables and relations that a schema file describes; None where it describes one table."""
     found = None if path is None else read_metadata(path)
     several = len(found.tables if isinstance(found, RelationalSchema) else (found or {}).get("tables", ())) > 1
@@ -110,16 +111,20 @@ def linked_sides(
     TableError
         A table cannot be read.
     """
-    linked = {role: is_linked(given, described=described) for role, given in sides.items() if given is not None}
-    if not all(linked.values()):
-        named = described or any("=" in given for role, given in sides.items() if linked.get(role))
-        if named and any(linked.values()):
-            one = next(role for role, several in linked.items() if not several)
-            raise SettingError(
-                f"{one}: this is one table, and another side is several. hint: name folders, or lists: "
-                "users=users.csv,orders=orders.csv."
-            )
+    given_sides = {role: given for role, given in sides.items() if given is not None}
+    linked = {role: is_linked(given, described=described) for role, given in given_sides.items()}
+    named = described or any("=" in given_sides[role] for role, several in linked.items() if several)
+    if not (named and any(linked.values())) and not linked["real"]:
         return None
+    folders = {role: several or Path(str(given_sides[role])).is_dir() for role, several in linked.items()}
+    if not all(folders.values()):
+        if not named:
+            return None  # what the folder lacks to be one table is told
+        one = next(role for role, several in folders.items() if not several)
+        raise SettingError(
+            f"{one}: this is one table, and another side is several. hint: name folders, or lists: "
+            "users=users.csv,orders=orders.csv."
+        )
     out: dict[str, dict[str, Any] | None] = dict.fromkeys(sides)
     for role, given in sides.items():
         if given is not None:

@@ -86,7 +86,7 @@ def plan(
     keys: Sequence[str] | None = None,
     targets: Sequence[str] | None = None,
     subgroups: Sequence[str] = (),
-    schema: Schema | RelationalSchema | None = None,
+    schema: Schema | RelationalSchema | str | Path | None = None,
     unit: str | None = None,
     ignore: Sequence[str] = (),
     missing: Sequence[str] = (),

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +22,8 @@ from divulge.measures.registry import checked_tolerance
 from divulge.measures.result import TOLERANCE
 from divulge.report.model import Settings
 from divulge.tables.counting import Engine, check_engine
+from divulge.tables.folders import relations_in
+from divulge.tables.readers import read_schema
 
 __all__ = ["MEMBERSHIP", "NOBODY", "Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed", "n_jobs"]
 
@@ -60,8 +63,12 @@ class Reading:
     """Of linked tables, in place of a schema."""
 
     @classmethod
-    def of(cls, schema: Schema | RelationalSchema | None, unit: str | None, ignore: Any, missing: Any) -> Reading:
-        """Return how tables are read, from arguments as a user gives them."""
+    def of(
+        cls, schema: Schema | RelationalSchema | str | PathLike[str] | None, unit: str | None, ignore: Any, missing: Any
+    ) -> Reading:
+        """Return how tables are read, from arguments as a user gives them; a schema may be the path of its file."""
+        if isinstance(schema, str | PathLike):
+            schema = relations_in(schema) or read_schema(schema)
         own, linked = (None, schema) if isinstance(schema, RelationalSchema) else (schema, None)
         return cls(own, unit, column_names("ignore", ignore), listed("missing", missing), linked)
 
