@@ -1,7 +1,7 @@
 """The models of inference of two source trees on the same tables: CPU time, and what they find about members.
 
     python benchmarks/models.py --old TREE --table NAME=REAL,SYNTHETIC,HOLDOUT [--table ...]
-        [--docs docs/decisions/attacks.md]
+        [--docs benchmarks/README.md]
 
 A table `NAME=REAL,SYNTHETIC,HOLDOUT,0.3` has 30% of its synthetic rows replaced by copies of real rows. Every column is
 a target, and all others are known; `--targets a,b` names fewer, where a table has them. Each job is a process of its

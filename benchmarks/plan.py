@@ -232,9 +232,9 @@ class Runs(NamedTuple):
         from divulge.run.cost.expected_cost import bytes_parts, seconds_parts
 
         parts, key = (bytes_parts, "peak") if name == "BYTES" else (seconds_parts, "cpu")
-        names = list(parts(self.works[0]))
+        names = list({n: None for w in self.works for n in parts(w)})
         kept = [i for i in range(len(self.done)) if i != but]
-        x = np.array([[float(parts(self.works[i])[n]) for n in names] for i in kept])
+        x = np.array([[float(parts(self.works[i]).get(n, 0)) for n in names] for i in kept])
         y = np.array([self.done[i][key] for i in kept])
         held = np.array([HELD.get(n, 0.0) * (name == "BYTES") for n in names])
         scaled = x / y[:, None]

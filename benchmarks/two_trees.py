@@ -18,6 +18,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +96,78 @@ def predicates(adult: str | None) -> Call:
     return call
 
 
+def assessed(which: str) -> Callable[[str | None], Call]:
+    """An assessment without models: of the demo, or of Adult."""
+
+    def make(adult: str | None) -> Call:
+        import polars as pl
+
+        import divulge
+        from divulge.demo import tables
+
+        if which == "demo":
+            real, synthetic, holdout = tables()
+        elif adult is None:
+            raise SystemExit("assess-adult: --adult is needed")
+        else:
+            parts = (Path(adult) / f"{t}.parquet" for t in ("train", "ctgan", "control"))
+            real, synthetic, holdout = map(pl.read_parquet, parts)
+
+        def call() -> list[Any]:
+            report = divulge.assess(real, synthetic, holdout, models=False, jobs=N_CORES)
+            risks = [r.risk.value for r in report.results if r.risk is not None and r.risk.value is not None]
+            return [np.array(risks), np.array([r.p_value or 0.0 for r in report.results])]
+
+        return call
+
+    return make
+
+
+def quality(adult: str | None) -> Call:
+    """SDMetrics' quality report of 50,000 rows and 50 columns."""
+    import pandas as pd
+
+    from divulge.sdmetrics.reports import QualityReport
+
+    rng = np.random.default_rng(1)
+    real, synthetic = (
+        pd.DataFrame(
+            {f"c{i}": rng.integers(0, 9, 50_000).astype(str) if i % 2 else rng.normal(size=50_000) for i in range(50)}
+        )
+        for _ in range(2)
+    )
+    columns = {name: {"sdtype": "categorical" if i % 2 else "numerical"} for i, name in enumerate(real.columns)}
+
+    def call() -> list[Any]:
+        report = QualityReport()
+        report.generate(real, synthetic, {"columns": columns}, verbose=False)
+        return [report.get_score()]
+
+    return call
+
+
+def counted_by_duckdb(adult: str | None) -> Call:
+    """CAP of ten million rows a table, which DuckDB counts in their files."""
+    import polars as pl
+
+    import divulge
+
+    folder = tempfile.TemporaryDirectory()
+    paths = []
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        columns = {name: rng.integers(0, 12, 10**7, dtype=np.uint8) for name in ("a", "b", "c", "d", "t")}
+        paths.append(Path(folder.name) / f"{seed}.parquet")
+        pl.DataFrame(columns).write_parquet(paths[-1])
+
+    def call() -> list[Any]:
+        assert folder  # it lives as long as the task
+        keys = {"keys": ["a", "b", "c", "d"], "target": "t"}
+        return [divulge.cap(paths[0], paths[1], **keys, engine="duckdb").real.rate]
+
+    return call
+
+
 TASKS: dict[str, tuple[str, Callable[[str | None], Call]]] = {
     "first": ("nearest rows, 3,000 x 3,000, 15 columns", nearest("15 columns", 3_000)),
     "frames": ("nearest rows, 20,000 x 20,000 of Adult from pandas", nearest_of_frames),
@@ -109,6 +182,10 @@ TASKS: dict[str, tuple[str, Callable[[str | None], Call]]] = {
     "gcap-8": ("generalised CAP, 1M + 1M rows, 8 keys", generalised_cap("8")),
     "gcap-6": ("generalised CAP, 1M + 1M rows, 6 independent keys", generalised_cap("6-uniform")),
     "gcap-12": ("generalised CAP, 1M + 1M rows, 12 keys", generalised_cap("12")),
+    "assess-demo": ("assessment of the demo, without models", assessed("demo")),
+    "assess-adult": ("assessment of Adult, 39,032 + 39,040 + 9,758 rows, without models", assessed("adult")),
+    "quality": ("quality report, 50,000 rows and 50 columns", quality),
+    "duckdb": ("CAP, 10M + 10M rows in Parquet, by DuckDB", counted_by_duckdb),
     "predicates": ("index of 1M rows, 20,000 predicates of 5 conditions, up to 65", predicates),
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ from divulge.run import assess as assess_module
 from divulge.run.engines.engine_plan import restrict_to_counts
 from divulge.run.planning.plan import plan_of
 from divulge.tables import outlines
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 
 ENGINES = ("duckdb", "polars")
 COUNTED = sorted(

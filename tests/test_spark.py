@@ -24,8 +24,8 @@ from divulge.run.making import runner
 from divulge.run.making.checkpoints import Interrupted
 from divulge.tables import outlines, spark_session
 from divulge.tables._spark_counts import SparkCounts
+from divulge.tables.opening import opened
 from divulge.tables.pooled_columns import pool
-from divulge.tables.readers import opened
 
 pytestmark = pytest.mark.spark
 

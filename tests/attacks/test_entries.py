@@ -1,5 +1,9 @@
 """What holds for every entry of the catalogue, so that a new attack needs no line elsewhere."""
 
+import re
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from test_laws import draw, results_of
@@ -117,3 +121,13 @@ def test_values_of_synthetic_rows_are_known_by_their_variant():
     assert not Coarse("median", rows="synthetic rows").of_rows("people")
     assert Coarse("share", rows="").of_rows("whatever")
     assert not Coarse("share").of_rows("")
+
+
+@pytest.mark.slow  # a process of its own
+def test_the_order_is_that_of_the_list_whatever_was_loaded_first():
+    told = "import divulge; divulge.cap, divulge.pmse; from divulge.attacks.entry import CATALOGUE; print(list(CATALOGUE)); "
+    told += "from divulge.measures.catalogue import all_measures; print([m.name for m in all_measures()])"
+    alone = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True).stdout.splitlines()
+    attacks, measures = (re.findall(r"'(\w+)'", line) for line in alone)
+    assert attacks[:3] == ["copies", "named_in_texts", "dcr"] and attacks[-1] == "cap_minimum"
+    assert measures[:2] == ["column_shapes", "column_pairs"] and measures.index("detection") < measures.index("pmse")

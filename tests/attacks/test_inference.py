@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks.inference.inference import OF_A_COPY, WAYS
+from divulge.attacks.entry import WAYS
+from divulge.attacks.inference.inference import OF_A_COPY
 from divulge.case.case import COLLECTED
 from divulge.core import coded_scores
 from divulge.core.coded_scores import CodedScores

@@ -11,7 +11,8 @@ from divulge.case.comparable.labels import labels_of
 from divulge.case.comparable.overlap import no_overlap
 from divulge.case.comparable.together import rows_together
 from divulge.case.comparable.unseen import Matches, holdout_unseen, matches
-from divulge.case.preconditions import CRITICAL, INVALIDATING, check_all
+from divulge.case.preconditions import check_all
+from divulge.core.records import CRITICAL, INVALIDATING
 from divulge.report.external.known_sentences import is_ours
 
 

@@ -144,6 +144,7 @@ def test_a_single_call_says_that_labels_have_no_value_in_common(relabelled, atta
     assert all(r.verdict not in ("none found", "excess found") and r.score is None for r in every)
 
 
+@pytest.mark.slow  # three runs
 def test_new_labels_of_a_tenth_of_the_people_hold_none_found_back_or_where_the_column_is_named():
     rng = np.random.default_rng(6)
     real, holdout = (people(rng) for _ in range(2))

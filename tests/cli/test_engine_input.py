@@ -1,5 +1,6 @@
 """Tables that an engine cannot count, each given to a command: one sentence, with what to do, and no traceback."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from divulge.attacks.catalogue import CATALOGUE
 from divulge.run.cost import disk
 from divulge.tables import readers
 from divulge.tables._duckdb_counts import DuckdbCounts
@@ -117,7 +119,9 @@ def test_a_file_that_changes_while_it_is_read_into_memory_is_read_once(folder, m
 
 def test_a_disk_that_does_not_hold_the_run(divulge, folder, monkeypatch):
     monkeypatch.setattr(disk, "free_on_disk", lambda place: 2_000_000)
-    monkeypatch.setattr(disk, "_BYTES_OF_INDEX", 10**5)
+    entry = CATALOGUE["linkability"]
+    large = dataclasses.replace(entry.cost, disk=lambda columns, in_blocks: 10**5)
+    monkeypatch.setitem(CATALOGUE, "linkability", dataclasses.replace(entry, cost=large))
     asked = ["--keys", "age", "--targets", "job", "--engine", "polars", "--people", "100", "--spill", folder, "--quiet"]
     status, _, err = divulge("assess", folder / "real.parquet", folder / "synthetic.parquet", *asked, "--out",
                              folder / "out")  # fmt: skip

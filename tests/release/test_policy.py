@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from report_helpers import assessment, broken, judge_policy
 
 from divulge import cli
-from divulge.case.preconditions import CRITICAL, OF_LINKED
 from divulge.core.errors import SettingError
+from divulge.core.records import CRITICAL, OF_LINKED
 from divulge.release import conditions as judging
 from divulge.release.accepted import AFTER, BEFORE, FUTURE, LATER, UNKNOWN
 from divulge.release.conditions import conditions

@@ -54,6 +54,7 @@ def holds(now, before, place=""):
         assert now == before, place
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("path", of_kind("assessment"))
 def test_an_assessment_is_read_rendered_judged_and_compared(path, tmp_path):
     before = content(path)

@@ -284,7 +284,7 @@ def test_without_a_name_all_are_listed_with_their_questions(divulge):
     assert [line.split()[0] for line in attacks.splitlines()] == NAMES
     assert [line.split()[0] for line in measures.splitlines()] == [m.name for m in all_measures()]
     assert [line.split()[0] for line in linked.splitlines()] == [m.name for m in linked_measures()]
-    told = CATALOGUE | {m.name: m.question for m in (*all_measures(), *linked_measures())}
+    told = dict(CATALOGUE) | {m.name: m.question for m in (*all_measures(), *linked_measures())}
     for line in (*attacks.splitlines(), *measures.splitlines(), *linked.splitlines()):
         entry = told[line.split()[0]]
         assert line.endswith(entry if isinstance(entry, str) else entry.question)

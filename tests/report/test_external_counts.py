@@ -4,6 +4,7 @@ import itertools
 import json
 from collections import defaultdict
 from types import SimpleNamespace
+from typing import Annotated
 
 import msgspec
 import pytest
@@ -13,13 +14,14 @@ from msgspec.structs import replace
 from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.entry import Count, Exact
+from divulge.core.records import COUNTS
 from divulge.core.result import TOWARDS, Baseline, Difference, Risk, Value
 from divulge.core.threat_model import Threat
 from divulge.report.control_model import Found, Planted, PositiveControl, Smallest
-from divulge.report.external.declared import DECISIONS, NUMBERS
 from divulge.report.external.edition import external
 from divulge.report.external.masking import Names
 from divulge.report.external.narrowing import _verdict
+from divulge.report.external.published import WITHHELD, marks, published
 from divulge.report.external.results import _score, result
 from divulge.report.external.rounding import BASE, FEW
 from divulge.report.external.source import Source
@@ -118,56 +120,55 @@ def smallest_sets(editions):
 # ---------------------------------------------------------------- every field is declared
 
 
-def fields(of=Assessment):
-    """Each field of the model, as struct.field, with the kinds of what it holds."""
-    out, seen = {}, set()
-
-    def kinds(t):
-        match t:
-            case inspect.StructType():
-                walk(t)
-                return set()
-            case inspect.UnionType():
-                return set().union(*map(kinds, t.types))
-            case inspect.Metadata():
-                return kinds(t.type)
-            case inspect.DictType():
-                return kinds(t.value_type)
-            case inspect.ListType() | inspect.VarTupleType():
-                return kinds(t.item_type)
-            case inspect.IntType() | inspect.FloatType() | inspect.AnyType():
-                return {"number"}
-            case inspect.BoolType():
-                return {"decision"}
-            case inspect.StrType() | inspect.LiteralType() | inspect.NoneType():
-                return set()
-        raise TypeError(t)
+def structs(of=Assessment):
+    """The structs of the model."""
+    out = {}
 
     def walk(t):
-        if t.cls not in seen:
-            seen.add(t.cls)
-            for f in t.fields:
-                out[f"{t.cls.__name__}.{f.name}"] = kinds(f.type)
+        match t:
+            case inspect.StructType() if t.cls not in out:
+                out[t.cls] = t
+                for f in t.fields:
+                    walk(f.type)
+            case inspect.UnionType():
+                for inner in t.types:
+                    walk(inner)
+            case inspect.Metadata():
+                walk(t.type)
+            case inspect.DictType():
+                walk(t.value_type)
+            case inspect.ListType() | inspect.VarTupleType():
+                walk(t.item_type)
 
     walk(inspect.type_info(of))
-    return out
+    return tuple(out)
 
 
-def test_every_number_of_the_model_is_declared_once():
-    held = fields()
-    assert {k for k, kinds in held.items() if "number" in kinds} == set(NUMBERS)
-    bools = {k for k, kinds in held.items() if "decision" in kinds} - {"Settings.models"}
-    # an external edition has no facts, and no picture of a column
-    parts_left_out = {"Repeated.stands_out", "Repeated.found", "Marginal.ordered"}
-    assert bools - parts_left_out <= set(DECISIONS) <= set(held)
+MARKS = {f"{struct.__name__}.{name}": mark for struct in structs() for name, mark in marks(struct).items()}
+"""Each field of the model that holds a number or a decision, as struct.field, with how an edition makes it."""
 
 
-def test_a_number_of_a_new_field_is_found():
-    class New(msgspec.Struct):
+def test_marks_are_those_that_the_model_knows():
+    assert set(MARKS.values()) == {"counts", "public", "listing", "clock", "decision", WITHHELD}
+    assert {k for k, mark in MARKS.items() if mark == "clock"} == {"Assessment.seconds"}
+    assert MARKS["Rate.hits"] == "counts" and MARKS["Settings.level"] == "public" and MARKS["Records.n"] == WITHHELD
+
+
+def test_a_number_of_a_new_field_is_withheld_until_it_has_a_mark():
+    class Part(msgspec.Struct, frozen=True):
         age: dict[str, list[float | None]]
         name: str
+        sure: bool | None
+        n: Annotated[int, COUNTS] = 0
+        more: float = 0.5
 
-    assert {k for k, kinds in fields(New).items() if "number" in kinds} == {"New.age"}
+    class New(msgspec.Struct, frozen=True):
+        part: Part
+        parts: tuple[Part, ...]
+
+    assert marks(Part) == {"age": WITHHELD, "sure": WITHHELD, "n": "counts", "more": WITHHELD}
+    part = Part({"a": [1.0]}, "x", True, 5, 0.25)
+    assert published(New(part, (part,))) == New(Part(None, "x", None, 5), (Part(None, "x", None, 5),))
 
 
 def leaves(part):
@@ -177,7 +178,7 @@ def leaves(part):
         for one in value if isinstance(value, tuple | list) else [value]:
             if isinstance(one, msgspec.Struct):
                 yield from leaves(one)
-            elif isinstance(one, dict) and name in NUMBERS:
+            elif isinstance(one, dict) and name in MARKS:
                 yield from ((name, v) for v in one.values())
             elif isinstance(one, int | float) and not isinstance(one, bool):
                 yield name, one
@@ -221,10 +222,11 @@ def test_what_is_declared_as_withheld_is_withheld_and_counts_are_counts(base):
     found = defaultdict(list)
     for name, value in leaves(data):
         found[name].append(value)
-    assert {k for k in found if NUMBERS[k] == "withheld" and any(found[k])} == set()
+    assert {k for k in found if MARKS[k] == "withheld" and any(found[k])} == set()
+    assert published(data) == data
     assert found["Rate.hits"] == [25, 30]
     assert found["MinimalKeySet.n_disclosed"] == [30]
-    assert {v for k in found if NUMBERS[k] == "counts" for v in found[k]} & {0.123456, 31 / 60} == set()
+    assert {v for k in found if MARKS[k] == "counts" for v in found[k]} & {0.123456, 31 / 60} == set()
     assert "0.123" not in json.dumps(msgspec.to_builtins(replace(data, minimal_key_sets=())))
 
 

@@ -98,9 +98,9 @@ def test_a_written_page_gives_its_path(report, tmp_path):
 
 
 def test_a_comparison_as_a_frame():
-    real, synthetic, holdout = (table.select("age", "educ", "vote") for table in tables())
+    real, synthetic, holdout = (table.select("age", "educ", "vote").head(200) for table in tables())
     made = divulge.compare(
-        real, {"trees": synthetic, "copy": real, "new": holdout.head(300)}, holdout=holdout, keys=["age", "educ"],
+        real, {"trees": synthetic, "copy": real, "new": holdout.head(150)}, holdout=holdout, keys=["age", "educ"],
         targets=["vote"],
     )  # fmt: skip
     frame = made.to_frame()

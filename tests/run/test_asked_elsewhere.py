@@ -20,7 +20,7 @@ from divulge.case.spill import Spill
 from divulge.cli import cli
 from divulge.core.errors import DivulgeError, SettingError, SizeError
 from divulge.report.external.known_sentences import SENTENCES
-from divulge.run.cost import disk, searched_bytes
+from divulge.run.cost import disk
 from divulge.run.cost.memory import Room
 from divulge.run.cost.searched_bytes import bytes_at_once, bytes_to_search, searches, too_much
 from divulge.run.engines import engine_plan as counted_module
@@ -251,7 +251,9 @@ def test_what_an_engine_has_no_use_for_is_refused(lazy, tmp_path, monkeypatch):
     with pytest.raises(SettingError, match="spill: no such folder"):
         divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path / "nowhere", **ASK)
     monkeypatch.setattr(disk, "free_on_disk", lambda folder: 10**6)
-    monkeypatch.setattr(disk, "_BYTES_OF_INDEX", 10**5)
+    entry = CATALOGUE["linkability"]
+    large = replace(entry, cost=replace(entry.cost, disk=lambda columns, in_blocks: 10**5))
+    monkeypatch.setitem(CATALOGUE, "linkability", large)
     with pytest.raises(SizeError, match=r"^spill: the codes of all rows and what is searched need about \d+ MB of disk, "
                        r"and 1 MB are free in '.+'\. hint: name a folder with more room \(--spill\), count alone"):  # fmt: skip
         divulge.assess(*lazy[:2], holdout=lazy[2], spill=tmp_path, **ASK)
@@ -348,9 +350,10 @@ def test_an_assessment_by_blocks_in_files_is_that_in_memory(tables, tmp_path, mo
 
 def test_each_attack_that_searches_was_measured(lazy):
     plan = plan_of(build_case(*lazy), Attacker(), RunOptions(search="off"))
-    assert {t.attack for t in plan.tasks if searches(t)} == searched_bytes._OF_ATTACKS.keys()
+    measured = {name for name, entry in CATALOGUE.items() if entry.cost.memory is not None}
+    assert {t.attack for t in plan.tasks if searches(t)} == measured
     needed = bytes_to_search(plan.tasks, 10**6, 2 * 10**4, 15)
-    assert needed.keys() == searched_bytes._OF_ATTACKS.keys()
+    assert needed.keys() == measured
     most = max(needed, key=needed.get)
     assert too_much(needed, bytes_at_once(needed, 0, 15) - 1) == [most] and too_much(needed, 0) == list(needed)
     assert not too_much(needed, bytes_at_once(needed, 0, 15))

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks.inference.inference import UNTAUGHT, WAYS
+from divulge.attacks.entry import UNTAUGHT, WAYS
 from divulge.core.errors import SettingError
 from divulge.core.result import Result
 from divulge.report.model import LeftOut

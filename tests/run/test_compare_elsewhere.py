@@ -22,16 +22,16 @@ from divulge.run import assess as assess_module
 from divulge.run.comparing import candidates as candidates_module
 from divulge.run.comparing import compared_people
 from divulge.run.comparing.compared_people import OTHERS_ASKED, people_of_comparison
+from divulge.run.cost.expected_cost import bytes_of_scores
 from divulge.run.cost.memory import Room
 from divulge.run.engines import drawn_rows as rows_drawn
 from divulge.run.engines import people_sample
 from divulge.run.engines.drawn_rows import drawn_rows
 from divulge.run.engines.engine_plan import COUNTED, EXACT_ALONE, NO_ROOM, restrict_to_counts
 from divulge.run.engines.people_sample import DEFAULT
-from divulge.run.forecasting.memory_check import bytes_of_scores
 from divulge.run.planning.options import Attacker, RunOptions
 from divulge.run.planning.plan import plan_of
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 
 ENGINES = ("duckdb", "polars")
 ASKED = {"keys": ["age", "job"], "targets": ["illness", "income"], "jobs": 1, "fidelity": False}

@@ -16,7 +16,7 @@ from divulge.run.cost.memory import Room
 from divulge.run.engines import engine_plan as counted_module
 from divulge.run.engines.engine_plan import NEEDS_ROWS, NO_ROOM
 from divulge.run.planning import plan as plan_module
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 
 KEYS = {"keys": ["age", "job"], "targets": ["income"], "jobs": 1, "people": "none"}
 

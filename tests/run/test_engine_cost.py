@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 import divulge
+from divulge.attacks.entry import EngineWork
 from divulge.case.case import build_case
 from divulge.run.cost.budget import Clock
-from divulge.run.cost.engine_cost import EngineWork, engine_work, seconds_at_end, seconds_before, seconds_of_each
+from divulge.run.cost.engine_cost import engine_work, seconds_at_end, seconds_before, seconds_of_each
 from divulge.run.cost.measured_cost import BYTES
 from divulge.run.cost.memory import Room
 from divulge.run.forecasting import forecast, run_time

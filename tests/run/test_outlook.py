@@ -88,7 +88,7 @@ def test_values_that_no_row_of_a_sample_has_are_told_by_the_rare_ones(n_values, 
 
 def test_by_an_engine_membership_is_counted_once():
     """Its bytes are told with those of the searches; the plan then leaves out no more than the run does."""
-    work = Work(10, 10**8, 10, 10, 15, 1.0, 10, 0, 0, membership=True)
+    work = Work(10, 10**8, 10, 10, 15, 1.0, 10, 0, 0, apart=("membership",))
     assert forecast._bytes_of(work, RunOptions(engine="duckdb")) < 2 * 10**9 < forecast._bytes_of(work, RunOptions())
 
 
@@ -144,7 +144,7 @@ def test_the_command_prints_and_writes_it(files, tmp_path, monkeypatch):
 
 
 WORK = Work(rows=10**5, synthetic=4 * 10**4, people=6 * 10**4, asked=6 * 10**4, columns=10, bits=30.0, levels=10**4,
-            table_bytes=10**7, text_bytes=0, targets=5, pairs=100, sampled=105, scores=7 * 10**6, membership=True)  # fmt: skip
+            table_bytes=10**7, text_bytes=0, targets=5, pairs=100, sampled=105, scores=7 * 10**6, apart=("membership",))  # fmt: skip
 
 
 def test_fewer_people_take_less():

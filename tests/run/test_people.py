@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import divulge
 from divulge.attacks.catalogue import CATALOGUE
-from divulge.attacks.inference.inference import UNTAUGHT
+from divulge.attacks.entry import UNTAUGHT
 from divulge.case.asked import asked_of
 from divulge.case.case import build_case
 from divulge.cli import cli

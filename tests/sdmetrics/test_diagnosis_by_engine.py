@@ -17,7 +17,7 @@ from divulge.core.schema import schema_from_toml
 from divulge.sdmetrics.reports import DiagnosticReport, QualityReport, memory_check
 from divulge.tables import _polars_counts
 from divulge.tables.counting import Edges, KeyPart
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 
 N = 120
 ENGINES = ("duckdb", "polars")

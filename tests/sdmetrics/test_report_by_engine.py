@@ -13,7 +13,7 @@ from divulge.sdmetrics.columns import Column
 from divulge.sdmetrics.reports import QualityReport, counted_pairs, counted_table, fresh_sample, memory_check
 from divulge.sdmetrics.reports.correlations import Sums, grid_of, steps
 from divulge.sdmetrics.single_column.formulas import ks_complement, ks_complement_of_counts
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 from divulge.tables.sizes import size_of
 
 N = 300

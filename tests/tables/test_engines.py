@@ -23,8 +23,9 @@ from divulge.tables._duckdb_counts import DuckdbCounts
 from divulge.tables.engines import spilling_into
 from divulge.tables.frames import collect
 from divulge.tables.interruptible import interruptible
+from divulge.tables.opening import opened
 from divulge.tables.pooled_columns import pool
-from divulge.tables.readers import opened, read
+from divulge.tables.readers import read
 from divulge.tables.sizes import size_of
 
 ENGINES = ("duckdb", "polars")

@@ -21,7 +21,8 @@ from divulge.core.errors import SettingError, SizeError, TableError
 from divulge.core.memory import Room, beyond_memory
 from divulge.tables import excel_sizes
 from divulge.tables.excel_sizes import check_excel
-from divulge.tables.readers import columns_in, opened, read, read_schema
+from divulge.tables.opening import opened
+from divulge.tables.readers import columns_in, read, read_schema
 from divulge.tables.sizes import size_of
 from divulge.tables.verbatim import open_verbatim
 

@@ -7,7 +7,8 @@ import pytest
 import divulge
 from divulge.core.errors import TableError
 from divulge.tables.many_files import PARTS
-from divulge.tables.readers import columns_in, opened, read
+from divulge.tables.opening import opened
+from divulge.tables.readers import columns_in, read
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from divulge.core.errors import TableError
 from divulge.core.schema import Bins, Column, Schema
 from divulge.tables import _duckdb_counts, _polars_counts, frames, outlines
 from divulge.tables.numeric_types import numeric_type
+from divulge.tables.opening import opened
 from divulge.tables.pooled_columns import pool
-from divulge.tables.readers import opened
 
 ENGINES = ("duckdb", "polars")
 HUGE = np.finfo(float).max

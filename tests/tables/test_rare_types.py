@@ -12,8 +12,9 @@ import pytest
 import divulge
 from divulge.core.errors import TableError
 from divulge.tables.frames import collect, table_of
+from divulge.tables.opening import opened
 from divulge.tables.pooled_columns import pool
-from divulge.tables.readers import columns_in, opened, read
+from divulge.tables.readers import columns_in, read
 from divulge.tables.sizes import size_of
 
 pa = pytest.importorskip("pyarrow")

@@ -33,8 +33,10 @@ from divulge.attacks.identity import replicated_uniques
 from divulge.attacks.identity import k_anonymity
 from divulge.attacks.identity import delta_presence
 from divulge.attacks.attribution import cap_minimum
+from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.entry import Attack
-from divulge.attacks.registry import CATALOGUE
+
+CATALOGUE.arrange(globals())
 
 __all__ = [
     "CATALOGUE",

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.case.case import Case
 from divulge.core.coded_scores import coded_by_cell
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.result import Baseline, Difference, Individual, Rate, Result, Risk, Verdict, counts_rows
 from divulge.core.schema import check_columns, column_names
 from divulge.kernels.counts.contingency import ContingencyTable
-from divulge.stats import (
-    LEAST_P,
-    Comparison,
-    Interval,
-    Outcomes,
-    compare,
-    wilson,
-)
+from divulge.stats import LEAST_P, Comparison, Interval, Outcomes, compare, wilson
 from divulge.stats.attraction import Attraction
 from divulge.stats.isolation import Isolation
 from divulge.stats.pairing import Paired
+
+if TYPE_CHECKING:
+    from divulge.case.case import Case
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -126,31 +121,52 @@ def record_result(
     strangers = outcomes(case, table, scores, "holdout") if case.has_holdout else None
     if any(map(case.is_unread, [*keys, *([] if target is None else [target])])):
         context = {**(context or {}), SHOWN: 0.0}  # as text it shows no copy, so that nothing is bounded
-    curves = _curves(members, strangers)
     plain = Result(
         attack=attack,
         variant=variant,
         keys=keys,
         target=target,
         settings=settings or {},
-        real=rate_of(members),
         baseline=baseline,
         context=context or {},
-        curves=curves,
         notes=tuple(notes),
         individual=individual(table, scores) if judged or case.in_memory else None,  # else nothing looks at them
     )
+    return compared(case, plain, members, strangers, step, judged=judged)
+
+
+def compared(
+    case: Case,
+    plain: Result,
+    members: Outcomes,
+    strangers: Outcomes | None,
+    step: str,
+    *,
+    judged: bool = True,
+    curves: bool = True,
+    draws: int | None = None,
+) -> Result:
+    """Return a result with the rates of both sides, and with members compared with strangers where it is judged."""
+    plain = replace(plain, real=rate_of(members), curves=_curves(members, strangers) if curves else {})
     if strangers is None:
         return replace(plain, verdict="no holdout" if judged else None)
     plain = replace(plain, holdout=rate_of(strangers))
     if not judged:
         return plain
-    comparison = compare(members, strangers, level=case.level, rng=case.rng(step), draws=case.draws)
-    return judge(plain, comparison, case.level)
+    draws = case.draws if draws is None else draws
+    return judge(plain, compare(members, strangers, level=case.level, rng=case.rng(step), draws=draws), case.level)
 
 
 def by_record(
-    case: Case, plain: Result, members: Bools | Floats, strangers: Bools | Floats | None, *, once: bool = False
+    case: Case,
+    plain: Result,
+    members: Bools | Floats,
+    strangers: Bools | Floats | None,
+    *,
+    once: bool = False,
+    step: str = "",
+    curves: bool = False,
+    draws: int | None = None,
 ) -> Result:
     """Return the result with the outcomes of people, 0 to 1 or nan, and with members compared with strangers.
 
@@ -163,17 +179,10 @@ def by_record(
             return Outcomes(values[first_records(units)])
         return Outcomes(values, cluster=units)
 
-    scores = members.astype(float)
-    real = outcomes_of("real", scores)
-    if strangers is None:
-        return replace(plain, real=rate_of(real), individual=Individual(real=scores, once=once), verdict="no holdout")
-    others = strangers.astype(float)
-    holdout = outcomes_of("holdout", others)
-    own = Individual(real=scores, holdout=others, once=once)
-    plain = replace(plain, real=rate_of(real), holdout=rate_of(holdout), individual=own)
-    rng = case.rng(f"{plain.attack} {plain.variant}")
-    comparison = compare(real, holdout, level=case.level, rng=rng, draws=case.draws)
-    return judge(plain, comparison, case.level)
+    scores, others = members.astype(float), None if strangers is None else strangers.astype(float)
+    plain = replace(plain, individual=Individual(real=scores, holdout=others, once=once))
+    sides = outcomes_of("real", scores), None if others is None else outcomes_of("holdout", others)
+    return compared(case, plain, *sides, step or f"{plain.attack} {plain.variant}", curves=curves, draws=draws)
 
 
 def first_records(units: NDArray[np.int64]) -> Bools:
@@ -203,9 +212,7 @@ def rate_of(outcome: Outcomes) -> Rate:
 
 def _curves(members: Outcomes, strangers: Outcomes | None) -> dict[str, list[float]]:
     curves = {"at_least": GRID.round(2).tolist(), "members": survival(members)}
-    if strangers is not None:
-        curves["strangers"] = survival(strangers)
-    return curves
+    return curves if strangers is None else curves | {"strangers": survival(strangers)}
 
 
 def survival(outcome: Outcomes) -> list[float]:
@@ -219,12 +226,7 @@ def survival(outcome: Outcomes) -> list[float]:
     return [float(x) for x in exactly[::-1].cumsum()[::-1][1:] / total]
 
 
-def judge(
-    result: Result,
-    comparison: Comparison,
-    level: float,
-    acceptable: float = ACCEPTABLE,
-) -> Result:
+def judge(result: Result, comparison: Comparison, level: float, acceptable: float = ACCEPTABLE) -> Result:
     """Return the result with difference, risk, p-value, smallest detectable excess and verdict.
 
     Raises

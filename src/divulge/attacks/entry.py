@@ -5,26 +5,34 @@ be published.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
 
 from divulge.case.case import Case
 from divulge.core.result import Counts, Result
 
 __all__ = [
+    "CATALOGUE",
+    "UNTAUGHT",
+    "WAYS",
     "Attack",
     "Coarse",
+    "Cost",
     "Count",
+    "EngineWork",
     "Exact",
     "Plan",
     "Primary",
     "Record",
     "Rounding",
+    "SearchBytes",
     "Share",
     "Withheld",
     "Words",
     "hit_words",
+    "indexed",
     "on_demand",
     "per_key_set",
     "per_pair",
@@ -63,6 +71,11 @@ class Words:
 
 
 # ---------------------------------------------------------------- the plan
+
+WAYS = ("nearest record", "CAP", "k-vote", "model")
+"""Ways to guess a target. The first is the headline; this was fixed before any data."""
+UNTAUGHT = WAYS[:3]
+"""Ways that train no model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +193,78 @@ def on_demand(why: str, *, in_memory: bool = False) -> Plan:
     return Plan("demand", why=why, in_memory=in_memory)
 
 
+# ---------------------------------------------------------------- what it costs
+
+
+class EngineWork(NamedTuple):
+    """What the time of a run depends on whose tables an engine holds."""
+
+    rows: int
+    """Of all tables."""
+    synthetic: int
+    """Rows of the synthetic table."""
+    asked: int
+    """Members and strangers who are asked; 0 where counts alone are made."""
+    columns: int
+    """That are compared."""
+
+    @property
+    def cells(self) -> int:
+        """Values of all tables."""
+        return self.rows * self.columns
+
+    @property
+    def searches(self) -> float:
+        """Searches of people, each as long as one in 15 columns: in fewer columns more rows tie."""
+        return self.asked * max(1.0, self.columns / 15)
+
+
+class SearchBytes(NamedTuple):
+    """Bytes of memory of an attack that searches synthetic rows in files, measured with 15 columns."""
+
+    row: int
+    """Of each synthetic row."""
+    block: int
+    """Of each row of a block."""
+    person: int
+    """Of each person asked, with what attacks before it left in memory."""
+    always: int = 150_000_000
+
+
+def _distinct_rows(work: EngineWork, settings: Settings) -> float:
+    return 0.006 + 9e-9 * work.rows  # of some columns
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an attack costs beside the memory and the time of its plan, as fitted to measured runs.
+
+    Where an engine holds the tables, seconds are those of one thread and of DuckDB, with runs of 1, 10 and 100 million
+    rows of 15 columns (docs/decisions/engines.md).
+    """
+
+    measured: str = ""
+    """Its own parts in `run/cost/measured_cost.py`, where those of its plan are not what it costs."""
+    seconds: Callable[[EngineWork, Settings], float] = _distinct_rows
+    """CPU seconds of a call by an engine, without scores and models."""
+    shared: Callable[[EngineWork, Settings], float] | None = None
+    """Further seconds of the calls for which they are not 0: these calls are made together, and take them once."""
+    memory: SearchBytes | None = None
+    """Of an attack that searches rows in files; None where it was not measured."""
+    disk: Callable[[int, bool], int] | None = None
+    """Bytes of a synthetic row that it writes and removes at its end, given the columns and whether there are several
+    blocks of rows."""
+    kept: int = 0
+    """Of these, bytes that stay until the run ends."""
+    copied: bool = False
+    """Whether it writes the codes of all rows once more."""
+
+
+def indexed(columns: int) -> int:
+    """Return the bytes of a row of an index in files, 153 with 15 columns."""
+    return 63 + 6 * columns
+
+
 # ---------------------------------------------------------------- how the results are used
 
 
@@ -286,6 +371,7 @@ class Attack:
     run: Run
     """`run(case, **settings)` makes the attack on a `Case`."""
     plan: Plan
+    cost: Cost = field(default_factory=Cost)
     weight: int = 0
     """Priority when the time of a run is limited: the greatest weight comes first; 0 keeps the order of the plan."""
     primary: Primary | None = None
@@ -330,6 +416,46 @@ class Attack:
     def rounding(self, name: str) -> Rounding | None:
         """Return how a further number is rounded; None if it is not declared, and therefore withheld."""
         return self.context.get(name) or self.context.get(re.sub(r"\d+", "#", name))
+
+
+class _Catalogue(MutableMapping[str, Attack]):
+    """The entries by name, in the order in which a run makes attacks. The attacks are loaded when somebody looks.
+
+    An attack that is loaded by itself is entered, and has its place once all are.
+    """
+
+    def __init__(self) -> None:
+        self._entered: dict[str, Attack] = {}
+
+    def _all(self) -> dict[str, Attack]:
+        import_module("divulge.attacks.catalogue")
+        return self._entered
+
+    def enter(self, entry: Attack) -> None:
+        """Enter an attack."""
+        self._entered[entry.name] = entry
+
+    def arrange(self, names: Iterable[str]) -> None:
+        """Put the entries into the order of these names."""
+        self._entered = {name: self._entered[name] for name in names if name in self._entered} | self._entered
+
+    def __getitem__(self, name: str) -> Attack:
+        return self._all()[name]
+
+    def __setitem__(self, name: str, entry: Attack) -> None:
+        self._all()[name] = entry
+
+    def __delitem__(self, name: str) -> None:
+        del self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+CATALOGUE = _Catalogue()
 
 
 def hit_words(hit: Mapping[str, str], variant: str) -> str:

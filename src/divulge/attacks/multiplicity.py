@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from divulge.attacks.checks import ACCEPTABLE, conclude, finite, first_records
 from divulge.case.case import Case
@@ -83,13 +84,13 @@ def _counted(case: Case, people: Individual) -> tuple[Scores, Scores | None]:
     """Return the scores of members and strangers; where a unit counts once, nan for all its records but the first."""
     if not people.once or case.unit is None:
         return people.kept
-    real, holdout = (
-        None
-        if scores is None or (units := case.units(role)) is None
-        else np.where(first_records(units), scores, np.nan)
-        for role, scores in (("real", people.real), ("holdout", people.holdout))
-    )
-    return (people.kept[0] if real is None else real), holdout
+
+    def of_units(role: str, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        units = case.units(role)
+        assert units is not None  # there is a unit, and such results hold scores of tables that are there
+        return np.where(first_records(units), scores, np.nan)
+
+    return of_units("real", people.real), None if people.holdout is None else of_units("holdout", people.holdout)
 
 
 def _permuted_family(found: list[Isolation], level: float) -> Family:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.case.case import Case
-from divulge.case.distances import Distances
 from divulge.core.hashing import value_hashes
+
+if TYPE_CHECKING:
+    from divulge.case.case import Case
+    from divulge.case.distances import Distances
 
 __all__ = [
     "DIGITS",

@@ -13,8 +13,10 @@ from msgspec.structs import replace
 
 from divulge.attacks.checks import in_doubt
 from divulge.attacks.entry import (
+    CATALOGUE,
     Attack,
     Coarse,
+    Cost,
     Expect,
     Plan,
     Primary,
@@ -35,9 +37,8 @@ from divulge.core.result import Counts, Result
 from divulge.tables.counting import COUNTING, Engine
 from divulge.tables.stacking import LACKING, TOGETHER
 
-__all__ = ["CATALOGUE", "CODED", "MIXED", "answer", "attack", "is_about_tables", "made_alone", "worded"]
+__all__ = ["CODED", "MIXED", "answer", "attack", "is_about_tables", "made_alone", "worded"]
 
-CATALOGUE: dict[str, Attack] = {}
 CODED = (
     "Numbers and dates are put into bins, by default ten of equal counts among real and holdout; missing is a value "
     "of its own."
@@ -60,6 +61,7 @@ def attack(
     reference: str,
     words: Words,
     plan: Plan,
+    cost: Cost | None = None,
     weight: int = 0,
     primary: Primary | None = None,
     summary: Summary | None = None,
@@ -87,12 +89,12 @@ def attack(
 
     def enter(function: Run) -> Any:
         entry = Attack(
-            function.__name__, family, question, needs, reference, words, function, plan, weight, primary,
-            summary, expect, record, counts, hit, values, coarse, context, compared, tuple(notes), sampled,
-            most, held, tuple(alone),
+            function.__name__, family, question, needs, reference, words, function, plan, cost or Cost(), weight,
+            primary, summary, expect, record, counts, hit, values, coarse, context, compared, tuple(notes),
+            sampled, most, held, tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))
-        CATALOGUE[entry.name] = entry
+        CATALOGUE.enter(entry)
         return public_function(entry, answer, of_one_table)
 
     return enter

@@ -23,8 +23,8 @@ from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
 from divulge.tables.frames import Table, check_missing, collect
 from divulge.tables.matched_names import matched_names
+from divulge.tables.opening import opened
 from divulge.tables.pooled_columns import PooledColumn
-from divulge.tables.readers import opened
 from divulge.tables.written_forms import said_columns
 
 if TYPE_CHECKING:

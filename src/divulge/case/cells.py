@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.case.encoded import EncodedTables
 from divulge.case.rows_without_order import in_order
 from divulge.case.spill import room_for
 from divulge.core.hashing import code_hashes
 from divulge.kernels.counts.contingency import combine
 from divulge.tables.counting import Edges, narrow, narrowest
 from divulge.tables.frames import profiles
+
+if TYPE_CHECKING:
+    from divulge.case.encoded import EncodedTables
 
 __all__ = [
     "Cells",

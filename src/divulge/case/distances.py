@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from divulge.case.case import Case, build_case
 from divulge.case.searches import Searches
-from divulge.case.spark_search import nearest_in_spark
 from divulge.case.spill import Spill
 from divulge.case.table_rows import SomeRows, TableRows
 from divulge.core.errors import SettingError
@@ -28,7 +27,6 @@ from divulge.kernels.neighbours.index import Index
 from divulge.kernels.neighbours.nearest import Nearest
 from divulge.kernels.neighbours.two_tables import NearBoth, TwoTables
 from divulge.tables.frames import collect, table_of
-from divulge.tables.spark_rows import is_spark, spark_rows
 
 __all__ = ["Distances", "Neighbours", "distance_columns", "distances_of", "nearest"]
 
@@ -433,6 +431,9 @@ def nearest(
     ----------
     Gower (1971), A general coefficient of similarity and some of its properties.
     """
+    from divulge.case.spark_search import nearest_in_spark  # Spark has many files, and other calls need none
+    from divulge.tables.spark_rows import is_spark, spark_rows
+
     check_count("k", k)
     there = None if id is None else spark_rows(queries, "queries", id)
     tables = [table_of(reference, "reference"), table_of(queries, "queries") if there is None else there.table]

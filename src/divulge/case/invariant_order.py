@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.case.case import Case
 from divulge.case.spill import room_for
 from divulge.core.hashing import value_hashes
 from divulge.kernels.rows_in_groups import in_groups
+
+if TYPE_CHECKING:
+    from divulge.case.case import Case
 
 __all__ = ["Canonical", "canonical_of"]
 

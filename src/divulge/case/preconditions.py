@@ -20,34 +20,7 @@ from divulge.core.schema import FEW_PEOPLE
 from divulge.tables.matched_names import differing_names
 from divulge.tables.pooled_columns import pool
 
-__all__ = [
-    "CRITICAL",
-    "INVALIDATING",
-    "LENGTHS",
-    "OF_LINKED",
-    "PEOPLE_APART",
-    "REFERENCES",
-    "WINDOW",
-    "check_all",
-    "table_facts",
-    "unlike_values",
-    "verbatim_strangers",
-]
-
-REFERENCES = "references"
-PEOPLE_APART = "people apart"
-WINDOW = "same window"
-LENGTHS = "same lengths"
-OF_LINKED = (REFERENCES, PEOPLE_APART, LENGTHS, WINDOW)
-"""Checks of linked tables alone."""
-
-INVALIDATING = ("no overlap", "exchangeable", "holdout unseen", "rows belong together", PEOPLE_APART)
-"""Checks without which nothing follows from members and strangers, whatever was found. A stranger who stands in the
-real table has himself at distance 0 there, so that comparisons which look at other people find an excess where there is
-none. The other critical checks fail where strangers are too much like members, which hides an excess and makes none."""
-
-CRITICAL = ("different tables", "units apart", REFERENCES, WINDOW, LENGTHS, *INVALIDATING)
-"""Checks that must hold for members and strangers to be comparable."""
+__all__ = ["check_all", "table_facts", "unlike_values", "verbatim_strangers"]
 
 Ints = NDArray[np.int64]
 

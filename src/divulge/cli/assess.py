@@ -196,7 +196,7 @@ def _folder(out: str | None, external: bool) -> str:
 
 
 def _attacks() -> list[str]:
-    from divulge.attacks.catalogue import CATALOGUE
+    from divulge.attacks.entry import CATALOGUE
 
     return sorted(CATALOGUE)
 

@@ -19,7 +19,7 @@ __all__ = ["attacks", "explain"]
 )
 def attacks(as_json: bool) -> None:
     """List the attacks: the question, the data and the reference of each."""
-    from divulge.attacks.catalogue import CATALOGUE
+    from divulge.attacks.entry import CATALOGUE
 
     names = sorted(CATALOGUE, key=lambda n: (CATALOGUE[n].family, n))
     if as_json:
@@ -36,7 +36,7 @@ def attacks(as_json: bool) -> None:
 
 def _begun(_: Any, __: Any, incomplete: str) -> list[str]:
     """Return the attacks and measures whose name begins with the given text, for completion in a shell."""
-    from divulge.attacks.catalogue import CATALOGUE
+    from divulge.attacks.entry import CATALOGUE
     from divulge.measures.catalogue import all_measures
     from divulge.measures.linked.catalogue import linked_measures
 

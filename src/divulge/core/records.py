@@ -12,16 +12,68 @@ import msgspec
 from msgspec import Meta
 
 __all__ = [
-    "FOUND", "Baseline", "Count", "Difference", "Facts", "Group", "KeySet", "MinimalKeySet", "Number", "Precondition",
-    "Rate", "Repeated", "ResultRecord", "Risk", "Value", "Verbatim", "Verdict",
+    "CLOCK",
+    "COUNTS",
+    "CRITICAL",
+    "DECISION",
+    "FOUND",
+    "INVALIDATING",
+    "LENGTHS",
+    "LISTING",
+    "OF_LINKED",
+    "PEOPLE_APART",
+    "PUBLIC",
+    "REFERENCES",
+    "WINDOW",
+    "Baseline",
+    "Count",
+    "Difference",
+    "Facts",
+    "Group",
+    "KeySet",
+    "MinimalKeySet",
+    "Number",
+    "Precondition",
+    "Rate",
+    "Repeated",
+    "ResultRecord",
+    "Risk",
+    "Value",
+    "Verbatim",
+    "Verdict",
 ]  # fmt: skip
 
 Verdict = Literal["excess found", "deficit found", "none found", "cannot tell", "no holdout"]
+REFERENCES = "references"
+PEOPLE_APART = "people apart"
+WINDOW = "same window"
+LENGTHS = "same lengths"
+OF_LINKED = (REFERENCES, PEOPLE_APART, LENGTHS, WINDOW)
+"""Checks of linked tables alone."""
+INVALIDATING = ("no overlap", "exchangeable", "holdout unseen", "rows belong together", PEOPLE_APART)
+"""Checks without which nothing follows from members and strangers, whatever was found. A stranger who stands in the
+real table has himself at distance 0 there, so that comparisons which look at other people find an excess where there is
+none. The other critical checks fail where strangers are too much like members, which hides an excess and makes none."""
+CRITICAL = ("different tables", "units apart", REFERENCES, WINDOW, LENGTHS, *INVALIDATING)
+"""Checks that must hold for members and strangers to be comparable."""
 FOUND: tuple[Verdict, ...] = ("excess found", "deficit found")
 """Verdicts that are findings: members are hit more often than strangers, or less often."""
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Number = int | float
 """A number that JSON keeps unchanged: an integer has no decimal point."""
+
+# How an external edition makes a number or a decision of the model; one without such a mark it withholds
+# (`report/external/published.py`).
+COUNTS = Meta(extra={"outside": "counts"})
+"""Of counts as shown."""
+PUBLIC = Meta(extra={"outside": "public"})
+"""Of settings or the synthetic table alone. The synthetic table's own rows and cells are public, too."""
+LISTING = Meta(extra={"outside": "listing"})
+"""A number of entries of a list that is shown, or of tests."""
+CLOCK = Meta(extra={"outside": "clock"})
+"""Seconds."""
+DECISION = Meta(extra={"outside": "decision"})
+"""The custodian's decision goes out as it is, as verdicts do."""
 
 
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,11 +82,11 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
     In an external edition hits and rate are null where they are withheld, and n where it is small.
     """
 
-    hits: Number | None
+    hits: Annotated[Number | None, COUNTS]
     """Sum of scores in [0, 1]; fractional if the attack gives probabilities."""
-    n: Annotated[int, Meta(ge=0)] | None
+    n: Annotated[Annotated[int, Meta(ge=0)] | None, COUNTS]
     """Records that were attacked."""
-    rate: float | None
+    rate: Annotated[float | None, COUNTS]
     """hits / n, a proportion in [0, 1]; None when n is 0."""
     units: Annotated[
         Count | None, Meta(description="People or households whose rows these are; null where a row is a person.")
@@ -50,14 +102,14 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
     """The rate of an attacker without the synthetic table."""
 
-    rate: float | None
+    rate: Annotated[float | None, COUNTS]
     what: str
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """Rate of members minus rate of strangers, with its interval."""
 
-    value: float | None
+    value: Annotated[float | None, COUNTS]
     low: float | None
     high: float | None
     low_simultaneous: float | None = None
@@ -67,9 +119,9 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 class Value(msgspec.Struct, frozen=True, kw_only=True):
     """A measure that is not a rate, for each table."""
 
-    real: int | float | None = None
-    holdout: int | float | None = None
-    synthetic: int | float | None = None
+    real: Annotated[int | float | None, COUNTS] = None
+    holdout: Annotated[int | float | None, COUNTS] = None
+    synthetic: Annotated[int | float | None, PUBLIC] = None
 
 
 class Risk(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,15 +130,15 @@ class Risk(msgspec.Struct, frozen=True, kw_only=True):
     For measures that count synthetic rows (such as `dcr`) it is the fraction of synthetic rows that are copied.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
-    low_simultaneous: float | None
-    high_simultaneous: float | None
-    level: float
+    value: Annotated[float | None, COUNTS]
+    low: Annotated[float | None, COUNTS]
+    high: Annotated[float | None, COUNTS]
+    low_simultaneous: Annotated[float | None, COUNTS]
+    high_simultaneous: Annotated[float | None, COUNTS]
+    level: Annotated[float, PUBLIC]
     method: str
-    leak_free_low: float | None = None
-    leak_free_high: float | None = None
+    leak_free_low: Annotated[float | None, COUNTS] = None
+    leak_free_high: Annotated[float | None, COUNTS] = None
     """If nothing leaked, the risks of all comparisons of the attack lie between these limits, at this level."""
 
 
@@ -110,7 +162,7 @@ class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
     variant: Annotated[str, Meta(description="What distinguishes the results of one attack.")] = ""
     keys: Annotated[tuple[str, ...], Meta(description="Columns that the attacker knows.")] = ()
     target: Annotated[str | None, Meta(description="Column that the attacker wants to learn.")] = None
-    settings: Annotated[dict[str, Any], Meta(description="Settings of the attack.")] = {}
+    settings: Annotated[dict[str, Any], Meta(description="Settings of the attack."), PUBLIC] = {}
     real: Annotated[Rate | None, Meta(description="Members: people in the real table.")] = None
     holdout: Annotated[Rate | None, Meta(description="Strangers: people whom the synthesizer never saw.")] = None
     baseline: Annotated[Baseline | None, Meta(description="The rate without the synthetic table.")] = None
@@ -127,6 +179,7 @@ class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
             "table that would show here (in context, 1 where it is not); 100 is least risk, null where shown is not "
             'above 0. With the verdict "deficit found" it is 100 (1 - min(1, |risk.low|)).'
         ),
+        COUNTS,
     ] = None
     p_value: Annotated[float | None, Meta(description="Two-sided, of the difference.")] = None
     p_adjusted: Annotated[float | None, Meta(description="Corrected within the family of the attack.")] = None
@@ -138,7 +191,7 @@ class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     verdict: Annotated[Verdict | None, Meta(description="Null for absolute measures.")] = None
-    context: Annotated[dict[str, Number | None], Meta(description="Further numbers, by name.")] = {}
+    context: Annotated[dict[str, Number | None], Meta(description="Further numbers, by name."), COUNTS] = {}
     curves: Annotated[
         Mapping[str, Sequence[float | None]], Meta(description="Lists by name; those of one curve have equal length.")
     ] = {}
@@ -153,9 +206,9 @@ class Precondition(msgspec.Struct, frozen=True, kw_only=True):
     """One check that was made before any attack."""
 
     check: str
-    ok: bool
+    ok: Annotated[bool, DECISION]
     detail: str
-    tested: bool = True
+    tested: Annotated[bool, DECISION] = True
     """False where these tables cannot show a breach; `detail` says why."""
     numbers: Annotated[
         dict[str, Number], Meta(description="Numbers of the detail, by name; an external edition has none.")
@@ -167,7 +220,7 @@ class KeySet(msgspec.Struct, frozen=True, kw_only=True):
 
     keys: tuple[str, ...]
     target: str
-    share: Annotated[float | None, Meta(description="Null in an external edition where a column is binned.")]
+    share: Annotated[float | None, Meta(description="Null in an external edition where a column is binned."), PUBLIC]
 
 
 class MinimalKeySet(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,9 +231,9 @@ class MinimalKeySet(msgspec.Struct, frozen=True, kw_only=True):
 
     keys: tuple[str, ...]
     target: str
-    n_disclosed: int | None
-    share: float | None
-    synthetic_share: float | None
+    n_disclosed: Annotated[int | None, COUNTS]
+    share: Annotated[float | None, COUNTS]
+    synthetic_share: Annotated[float | None, PUBLIC]
 
 
 class Verbatim(msgspec.Struct, frozen=True, kw_only=True):

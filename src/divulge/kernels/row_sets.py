@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ Ints = NDArray[np.int64]
 _AT_ONCE = 2e7  # pairs with an equal row that are added up at once
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class RowSets:
     """The different rows of persons."""
 
@@ -28,6 +29,14 @@ class RowSets:
     """Shape (n_persons,): different rows of each."""
     has: Ints
     """Shape (2, n_pairs): numbers of the persons, and of the contents of their different rows."""
+
+    @cached_property
+    def matrix(self) -> Any:
+        """Which persons have which row, sparse, shape (n_persons, n_contents)."""
+        from scipy.sparse import csr_array
+
+        size = 1 + int(self.has[1].max(initial=0))
+        return csr_array((np.ones(self.has.shape[1]), tuple(self.has)), shape=(len(self.sizes), size))
 
 
 class NearestRows(NamedTuple):
@@ -114,15 +123,11 @@ def _parts(work: Floats) -> Iterator[slice]:
 
 
 def _matrices(people: RowSets, others: RowSets) -> tuple[Any, Any]:
-    """Return which persons have which row, for both, shape (n_persons, n_contents) each.
+    """Return which persons have which row, for both, with as many contents.
 
     The product of the two is the number of rows that two persons share.
     """
-    from scipy.sparse import csr_array
-
-    both = (people, others)
-    size = 1 + max(int(sets.has[1].max(initial=0)) for sets in both)
-    one, other = (
-        csr_array((np.ones(sets.has.shape[1]), tuple(sets.has)), shape=(len(sets.sizes), size)) for sets in both
-    )
+    both = people.matrix, others.matrix
+    size = max(m.shape[1] for m in both)
+    one, other = (type(m)((m.data, m.indices, m.indptr), shape=(m.shape[0], size)) for m in both)
     return one, other

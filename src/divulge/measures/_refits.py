@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from divulge.measures._rows import Labelled
 from divulge.stats.intervals import Interval, normal_quantile, wilson
 from divulge.stats.roc import mid_ranks
+
+if TYPE_CHECKING:
+    from divulge.measures._rows import Labelled
 
 __all__ = ["FOLDS", "Refitted", "fold_auc", "folds_of", "leaves", "refitted"]
 

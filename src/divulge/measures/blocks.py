@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.case.case import Case
 from divulge.core.hashing import value_hashes
 from divulge.kernels.counts.binning import quantile_edges
 from divulge.kernels.counts.histograms import Histograms, column_histograms
 from divulge.measures.noise_floor import Labels, block_numbers, draw_labels
+
+if TYPE_CHECKING:
+    from divulge.case.case import Case
 
 __all__ = [
     "FEWEST",

@@ -48,8 +48,8 @@ __all__ = [
 ]
 
 
-_ORDER = (column_shapes, column_pairs, correlations, missing_patterns, tails, coverage, validity, column_rules)
-"""The order of measures; those of other packages come last."""
+_PLACES = {name: place for place, name in enumerate(globals())}
+"""Of each measure, as imported here; those of other packages come last."""
 
 
 def all_measures() -> tuple[Measure, ...]:
@@ -59,8 +59,7 @@ def all_measures() -> tuple[Measure, ...]:
     must not stop a run.
     """
     broken = _load_others()
-    places = {module.__name__: i for i, module in enumerate(_ORDER)}
-    own = tuple(sorted(REGISTRY.values(), key=lambda m: places.get(m.run.__module__, len(places))))
+    own = tuple(sorted(REGISTRY.values(), key=lambda m: _PLACES.get(m.name, len(_PLACES))))
     return own + tuple(m for m in broken if m.name not in REGISTRY)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
+from divulge.core.records import PUBLIC
 from divulge.core.result import jsonable, tidy
 
 __all__ = [
@@ -86,7 +87,7 @@ class FidelityResult(msgspec.Struct, frozen=True, kw_only=True):
     """`p_value` corrected for all results of the measure, and in a run for all measures."""
     p_low_tail_adjusted: float | None = None
     verdict: FidelityVerdict = "not measured"
-    tolerance: float = TOLERANCE
+    tolerance: Annotated[float, PUBLIC] = TOLERANCE
     smallest_detectable: float | None = None
     """A true difference of this size gets the verdict "differs" in at least 4 of 5 samples."""
     rows_needed: int | None = None
@@ -94,7 +95,7 @@ class FidelityResult(msgspec.Struct, frozen=True, kw_only=True):
     holdout: HoldoutValue | None = None
     n: int = 0
     """Rows of the real table that were compared; of relations, rows, pairs of rows or sequences."""
-    m: int = 0
+    m: Annotated[int, PUBLIC] = 0
     """Rows of the synthetic table that were compared."""
     notes: tuple[str, ...] = ()
     context: dict[str, int | float | str | None] = {}

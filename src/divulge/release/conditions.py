@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from divulge.attacks.catalogue import CATALOGUE
-from divulge.case.preconditions import CRITICAL, INVALIDATING, OF_LINKED
+from divulge.attacks.entry import CATALOGUE
 from divulge.core.errors import SettingError
+from divulge.core.records import CRITICAL, INVALIDATING, OF_LINKED
 from divulge.core.result import FOUND, is_compared
 from divulge.release.accepted import since
 from divulge.release.fidelity_rules import in_words, judge_rule

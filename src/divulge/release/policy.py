@@ -15,10 +15,10 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_t
 import msgspec
 from msgspec import Meta
 
-from divulge.attacks.catalogue import CATALOGUE
-from divulge.case.preconditions import CRITICAL
+from divulge.attacks.entry import CATALOGUE
 from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError
+from divulge.core.records import CRITICAL
 from divulge.core.result import Verdict, tidy
 from divulge.release.fidelity_rules import parse_rule as parse_any_rule
 from divulge.release.rules import parse_rule

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from msgspec.structs import replace
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.membership.recognised import BY_DISTANCE
 from divulge.core.result import Result, jsonable, plain
 from divulge.core.schema import Schema

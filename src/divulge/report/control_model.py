@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from divulge.core.result import Verdict
+from divulge.core.records import DECISION, LISTING, PUBLIC, Verdict
 
 __all__ = ["Found", "Kind", "Planted", "PositiveControl", "Smallest"]
 
@@ -25,7 +25,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     risk: float | None
     low: float | None
     high: float | None
-    without: bool | None
+    without: Annotated[bool | None, DECISION]
 
 
 class Smallest(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,10 +54,10 @@ class PositiveControl(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     kind: Kind
-    share: Annotated[float, Meta(gt=0, le=0.5)]
-    n_planted: int
+    share: Annotated[float, Meta(gt=0, le=0.5), PUBLIC]
+    n_planted: Annotated[int, PUBLIC]
     verdict: Verdict | None
-    n_judged: int
+    n_judged: Annotated[int, LISTING]
     found: tuple[Found, ...]
     people: Planted | None
     attacks: tuple[Smallest, ...]

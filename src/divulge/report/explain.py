@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from divulge.attacks.catalogue import CATALOGUE
-from divulge.attacks.entry import Attack
+from divulge.attacks.entry import CATALOGUE, Attack
 from divulge.case.door import SHARED
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.report.documents.console import clean

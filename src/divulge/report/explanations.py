@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.measures.catalogue import all_measures
 from divulge.measures.linked.catalogue import linked_measures
 from divulge.report import explain as attacks

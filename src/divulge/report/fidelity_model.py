@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from divulge.core.records import DECISION, PUBLIC
 from divulge.measures.differing import Differing
 
 __all__ = ["FAILED", "LONG", "NO_GROUPS", "NO_MODELS", "ColumnLeftOut", "FidelityScope", "Marginal", "NotMeasured"]
@@ -54,13 +55,14 @@ class Marginal(msgspec.Struct, frozen=True, kw_only=True):
 class FidelityScope(msgspec.Struct, frozen=True, kw_only=True):
     """What was compared, what was not, and whether the verdicts of fidelity hold."""
 
-    tolerance: Annotated[float, Meta(ge=0, lt=1, description="The largest difference that does not matter.")]
+    tolerance: Annotated[float, Meta(ge=0, lt=1, description="The largest difference that does not matter."), PUBLIC]
     too_close: Annotated[
         bool,
         Meta(
             description="Whether pairs of columns, or correlations, are closer to the real table than rows drawn from "
             "it would be."
         ),
+        DECISION,
     ]
     not_measured: tuple[NotMeasured, ...] = ()
     not_compared: tuple[ColumnLeftOut, ...] = ()

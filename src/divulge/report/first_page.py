@@ -10,7 +10,7 @@ import msgspec
 import polars as pl
 
 from divulge.attacks.checks import SHOWN
-from divulge.case.preconditions import CRITICAL
+from divulge.core.records import CRITICAL
 from divulge.core.result import identity, is_compared
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from divulge.attacks.catalogue import CATALOGUE
-from divulge.case.preconditions import CRITICAL
+from divulge.attacks.entry import CATALOGUE
+from divulge.core.records import CRITICAL
 from divulge.core.result import FOUND, TOWARDS, Baseline, counts_rows, number, percent, tidy
 from divulge.report import words
 from divulge.report.control_model import PositiveControl, Smallest

@@ -8,6 +8,11 @@ import msgspec
 from msgspec import Meta
 
 from divulge.core.records import (
+    CLOCK,
+    COUNTS,
+    DECISION,
+    LISTING,
+    PUBLIC,
     Count,
     Facts,
     Group,
@@ -82,13 +87,15 @@ UNTESTED = {
 class Table(msgspec.Struct, frozen=True, kw_only=True):
     """One of the three tables; of real and holdout an external edition has no hash, and rows in steps of 5."""
 
-    rows: Annotated[Count | None, Meta(description="Null where an external edition withholds a small table.")]
-    columns: Count
+    rows: Annotated[Count | None, Meta(description="Null where an external edition withholds a small table."), COUNTS]
+    columns: Annotated[Count, PUBLIC]
     sha256: str | None
     hashed: Literal["file", "canonical columns"]
-    missing: Annotated[float | None, Meta(description="Share of cells without a value.")] = None
-    repeated: Annotated[Count | None, Meta(description="Rows that repeat another one.")] = None
-    units: Annotated[Count | None, Meta(description="People or households, where a column tells them apart.")] = None
+    missing: Annotated[float | None, Meta(description="Share of cells without a value."), PUBLIC] = None
+    repeated: Annotated[Count | None, Meta(description="Rows that repeat another one."), COUNTS] = None
+    units: Annotated[
+        Count | None, Meta(description="People or households, where a column tells them apart."), COUNTS
+    ] = None
     file: Annotated[str, Meta(description='Name of its file; "" of a frame, and in an external edition.')] = ""
 
 
@@ -117,13 +124,13 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of the run; `missing` is the number of texts taken as missing, never the texts."""
 
-    seed: int
-    level: Annotated[float, Meta(gt=0, lt=1)]
-    jobs: Annotated[int, Meta(ge=1)]
-    acceptable: Annotated[float, Meta(gt=0, lt=1)]
+    seed: Annotated[int, PUBLIC]
+    level: Annotated[float, Meta(gt=0, lt=1), PUBLIC]
+    jobs: Annotated[int, Meta(ge=1), PUBLIC]
+    acceptable: Annotated[float, Meta(gt=0, lt=1), PUBLIC]
     search: Literal["default", "full", "off"]
-    models: bool | None
-    people: Count | None = None
+    models: Annotated[bool | None, DECISION]
+    people: Annotated[Count | None, PUBLIC] = None
     """Most members, and as many strangers, who were asked by the attacks that may ask a sample; None: all."""
     engine: Literal["auto", "memory", "duckdb", "polars", "spark"] = "auto"
     """Where the rows were counted: "duckdb", "polars" and "spark" left them where they were."""
@@ -132,7 +139,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     subgroups: tuple[str, ...]
     unit: str | None
     ignore: tuple[str, ...]
-    missing: int
+    missing: Annotated[int, PUBLIC]
 
 
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,16 +166,19 @@ class Bound(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...]
     target: str | None
     words: Annotated[str, Meta(description="What is compared.")]
-    primary: Annotated[bool, Meta(description='Whether "none found" needs this bound; otherwise it is only stated.')]
+    primary: Annotated[
+        bool, Meta(description='Whether "none found" needs this bound; otherwise it is only stated.'), DECISION
+    ]
     limit: Annotated[
         float | None,
         Meta(
             description="Simultaneous upper limit of the risk, divided by the part of a full copy of the real table "
             "that would show here; null where it has none. In an external edition the acceptable risk, or null."
         ),
+        PUBLIC,
     ]
     shown: Annotated[float | None, Meta(description="The part of a full copy of the real table that would show here.")]
-    bounded: Annotated[bool, Meta(description="Whether the limit is at most the acceptable risk.")]
+    bounded: Annotated[bool, Meta(description="Whether the limit is at most the acceptable risk."), DECISION]
     people: Annotated[
         Count | None,
         Meta(description="Members, beside strangers in proportion, who would bound a risk of 0; null where bounded."),
@@ -179,6 +189,7 @@ class Bound(msgspec.Struct, frozen=True, kw_only=True):
     acceptable: Annotated[
         float | None,
         Meta(description="The limit that a policy accepts here; null takes that of the run."),
+        PUBLIC,
     ] = None
 
 
@@ -204,7 +215,9 @@ class Overall(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     sentence: str
     bounds: tuple[Bound, ...] = ()
-    screened: Annotated[int, Meta(ge=0, description="Comparisons that were screened and not to be bounded.")] = 0
+    screened: Annotated[
+        int, Meta(ge=0, description="Comparisons that were screened and not to be bounded."), LISTING
+    ] = 0
     not_compared: tuple[NotCompared, ...] = ()
     without_strangers: Annotated[
         tuple[str, ...], Meta(description="Columns of the real and the synthetic table that the holdout lacks.")
@@ -215,6 +228,7 @@ class Overall(msgspec.Struct, frozen=True, kw_only=True):
             description="Whether synthetic rows lie nearest to members (dcr) more often than in 95 of 100 tables "
             'without a leak, which holds "none found" back.'
         ),
+        DECISION,
     ] = False
     required: Annotated[
         tuple[str, ...],
@@ -261,8 +275,8 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """Tests of an attack that were planned and not made, as the time was up."""
 
     attack: str
-    n: int
-    of: int
+    n: Annotated[int, LISTING]
+    of: Annotated[int, LISTING]
     why: str
 
 
@@ -302,7 +316,7 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
         Sampling | None, Meta(description="null where everybody is asked, and in an external edition.")
     ] = None
     started: Annotated[str, Meta(description="ISO 8601, UTC.")]
-    seconds: float
+    seconds: Annotated[float, CLOCK]
     verdict: Overall
     summary: Annotated[Summary | None, Meta(description="What the first page says; null in older files.")] = None
     tables: Tables

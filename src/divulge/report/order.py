@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from divulge.case.preconditions import CRITICAL
+from divulge.core.records import CRITICAL
 from divulge.core.result import FOUND
 from divulge.report.formatting import enumerated, rate_of, risk_value
 from divulge.report.model import Assessment, ResultRecord

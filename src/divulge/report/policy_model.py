@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
-from divulge.core.result import Verdict
+from divulge.core.records import DECISION, LISTING, PUBLIC, Verdict
 
 __all__ = ["AcceptedLimit", "Change", "Changed", "ChangedFidelity", "Condition", "Moved", "MovedFidelity", "Policy"]
 
@@ -22,7 +22,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
 
     condition: str
     found: str
-    kept: bool
+    kept: Annotated[bool, DECISION]
     why: str
 
 
@@ -30,7 +30,7 @@ class AcceptedLimit(msgspec.Struct, frozen=True, kw_only=True):
     """A limit that somebody accepts in place of the acceptable risk: what, why, who, when, and what is known."""
 
     attack: str
-    limit: float
+    limit: Annotated[float, PUBLIC]
     why: str
     by: str
     on: str
@@ -44,7 +44,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     sha256: str | None
-    kept: bool
+    kept: Annotated[bool, DECISION]
     conditions: tuple[Condition, ...]
     primary: tuple[str, ...] = ()
     """Attacks whose bounds the policy asks for; () of the usual ones."""
@@ -100,11 +100,11 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     previous_started: str
     previous_divulge: str
     previous_verdict: Verdict
-    same_people: bool
-    same_synthetic: bool
-    level: float
-    new: int
-    gone: int
+    same_people: Annotated[bool, DECISION]
+    same_synthetic: Annotated[bool, DECISION]
+    level: Annotated[float, PUBLIC]
+    new: Annotated[int, LISTING]
+    gone: Annotated[int, LISTING]
     comparisons: tuple[Changed, ...]
     verdict: Moved
     sentence: str

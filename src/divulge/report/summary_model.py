@@ -7,6 +7,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from divulge.core.records import COUNTS, DECISION
+
 __all__ = ["ColumnAnswer", "NextStep", "QuestionAnswer", "Summary"]
 
 
@@ -17,8 +19,8 @@ class QuestionAnswer(msgspec.Struct, frozen=True, kw_only=True):
     asks: str
     state: str
     attack: Annotated[str | None, Meta(description="The attack that speaks for the question.")]
-    members: Annotated[float | None, Meta(description="Share of people, guesses or rows that it hits.")]
-    strangers: float | None
+    members: Annotated[float | None, Meta(description="Share of people, guesses or rows that it hits."), COUNTS]
+    strangers: Annotated[float | None, COUNTS]
     sentence: str
 
 
@@ -35,10 +37,10 @@ class ColumnAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     column: str
     kind: str | None
-    compared: Annotated[bool, Meta(description="Whether any comparison looks at the column.")]
+    compared: Annotated[bool, Meta(description="Whether any comparison looks at the column."), DECISION]
     way: str | None
     verdict: str | None
-    risk: float | None
+    risk: Annotated[float | None, COUNTS]
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,4 +49,6 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     questions: tuple[QuestionAnswer, ...]
     advice: Annotated[tuple[NextStep, ...], Meta(description="Most urgent first.")]
     columns: Annotated[tuple[ColumnAnswer, ...], Meta(description="Worst first.")]
-    metrics: Annotated[dict[str, float], Meta(description="Ten numbers; one that this edition lacks is left out.")]
+    metrics: Annotated[
+        dict[str, float], Meta(description="Ten numbers; one that this edition lacks is left out."), COUNTS
+    ]

@@ -12,16 +12,17 @@ from typing import Any
 
 import msgspec
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, in_doubt
+from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.key_sets import minimal_disclosing
 from divulge.case.asked import asked_of
 from divulge.case.case import Case, build_case
 from divulge.case.code_files import check_parent
-from divulge.case.preconditions import CRITICAL, check_all
+from divulge.case.preconditions import check_all
 from divulge.case.relational.persons import Persons
 from divulge.core import __version__
 from divulge.core.memory import read_as_told
+from divulge.core.records import CRITICAL
 from divulge.core.relations import RelationalSchema
 from divulge.core.result import Result, Verdict
 from divulge.core.schema import Schema
@@ -59,7 +60,7 @@ from divulge.run.planning.plan import Plan, plan_of, without_models
 from divulge.run.run_result import RunResult, tables_in_report
 from divulge.tables.counting import Engine
 from divulge.tables.kinds import kind_of
-from divulge.tables.readers import load, opened
+from divulge.tables.opening import load, opened
 
 __all__ = ["assess", "assess_with"]
 
@@ -302,9 +303,7 @@ class _Assessing:
         settings = stated(self.attacker, self.reading, options, case.unit, everybody=everybody)  # fails before the run
         store = store_of(case, self.attacker, self.reading, options)
         watch.time = time_left_of(case, plan, options, clock)
-        runner = Runner(
-            watch, clock, store, self.finished, options.models, options.sample, options.jobs, self.before
-        )  # fmt: skip
+        runner = Runner(watch, clock, store, self.finished, options.models, options.sample, options.jobs, self.before)
         found = self._kept(case, plan, runner, failing)
         self.made(case, options)
         late = notes_on_time(found.left_out, options.budget)

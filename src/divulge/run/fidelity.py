@@ -25,10 +25,9 @@ from divulge.run.fidelity_of_tables import fidelity_of_tables
 from divulge.run.forecasting.memory_check import check_fidelity, memory_told
 from divulge.run.making.progress import Progress
 from divulge.run.planning.options import Reading
-from divulge.tables.counting import COUNTING
-from divulge.tables.engines import check_engine
+from divulge.tables.counting import COUNTING, check_engine
 from divulge.tables.kinds import kind_of
-from divulge.tables.readers import load
+from divulge.tables.opening import load
 
 __all__ = ["fidelity", "fidelity_of", "warnings_of"]
 

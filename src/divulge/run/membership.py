@@ -33,7 +33,7 @@ from divulge.measures.linked.tables import linked_tables
 from divulge.run.forecasting.memory_check import check_membership
 from divulge.run.planning.options import Reading, listed
 from divulge.tables.counting import COUNTING
-from divulge.tables.readers import load
+from divulge.tables.opening import load
 
 __all__ = ["changes", "check_settings_of_people", "membership", "membership_checked", "people_checked"]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from math import isfinite
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from divulge.core.errors import SettingError
 
 __all__ = [
     "BY_ROWS",
@@ -25,10 +28,13 @@ __all__ = [
     "KeyPart",
     "Numbers",
     "Spread",
+    "check_engine",
+    "coded_in",
     "divided",
     "narrow",
     "narrowed",
     "narrowest",
+    "numbers_in",
 ]
 
 Codes = NDArray[Any]
@@ -249,3 +255,37 @@ def narrowest(n_codes: int) -> np.dtype[Any]:
 def narrowed(found: Codes, own: Codes | Edges) -> Codes:
     """Return codes that an engine gave in the dtype in which they were asked for."""
     return narrow(found, len(own.at) + 2) if isinstance(own, Edges) else found.astype(own.dtype, copy=False)
+
+
+# ---------------------------------------------------------------- where they are
+
+_MODULES = {
+    "polars": "_polars_counts",
+    "duckdb": "_duckdb_counts",
+    "pyspark": "_spark_counts",
+    "pyspark_connect": "_spark_counts",
+}
+"""What counts the rows of a lazy table, as narwhals calls it; loaded where there is one."""
+
+
+def _module(where: str) -> Any:
+    return import_module(f"divulge.tables.{_MODULES[where]}")
+
+
+def check_engine(engine: Any) -> None:
+    """Raise a `SettingError` unless `engine` is one of `ENGINES`."""
+    if engine not in ENGINES:
+        raise SettingError(f"engine: no such engine. hint: one of {', '.join(ENGINES)}.")
+
+
+def numbers_in(native: Any, where: str, column: str, missing: Sequence[float]) -> Numbers | None:
+    """Return the numbers of a column of a lazy table; None for types that are no numbers, and for other engines."""
+    if where not in _MODULES:
+        return None
+    found: Numbers | None = _module(where).numbers_in(native, column, missing)
+    return found
+
+
+def coded_in(native: Any, where: str, columns: Mapping[str, tuple[str, Edges]]) -> Any:
+    """Return a lazy table with further columns of codes: name -> column and the edges that code it."""
+    return _module(where).coded_in(native, columns)

@@ -21,7 +21,7 @@ from divulge.tables._spark_counts import SparkCounts
 from divulge.tables.arrow_columns import parquet_types, rare_in_file
 from divulge.tables.checked_numbers import CheckedNumbers
 from divulge.tables.checks import check_rows, text_names
-from divulge.tables.counting import ENGINES, Codes, Counting, Edges, Ints, KeyPart, Numbers
+from divulge.tables.counting import Codes, Counting, Edges, Ints, KeyPart, Numbers
 from divulge.tables.databases import in_database, table_in_base
 from divulge.tables.engine_errors import answered, changed
 from divulge.tables.excel_files import sheet_in
@@ -29,18 +29,12 @@ from divulge.tables.frames import Table, table_of
 from divulge.tables.many_files import in_files, in_names, is_several
 from divulge.tables.parquet import PARQUET
 
-__all__ = ["check_engine", "copied", "counted", "counted_path", "spilling_into"]
+__all__ = ["copied", "counted", "counted_path", "spilling_into"]
 
 _T = TypeVar("_T")
 _SPARK = ("pyspark", "pyspark[connect]")  # as narwhals calls them
 _READ = "spark.read.parquet(...) makes one of files; it needs Java, and pip install 'divulge[spark]'."
 _MEMORY = "engine='memory' reads it into memory; or write it as Parquet."
-
-
-def check_engine(engine: Any) -> None:
-    """Raise a `SettingError` unless `engine` is one of `ENGINES`."""
-    if engine not in ENGINES:
-        raise SettingError(f"engine: no such engine. hint: one of {', '.join(ENGINES)}.")
 
 
 def counted_path(path: str | PathLike[str], role: str, engine: str, is_table: Callable[[Path], bool]) -> Table:

@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 
 from divulge.core.errors import DivulgeError, FrameError, SettingError, TableError
 from divulge.tables._duckdb_types import handed_over_relation
-from divulge.tables._elsewhere import coded_in
 from divulge.tables.arrow_columns import columns_of
 from divulge.tables.calendar_bounds import bounded, lazy_bounded
 from divulge.tables.canonical_values import from_pandas, plain, read_numbers, without_codes
 from divulge.tables.checks import BROKEN, check_missing, check_rows, text_names
-from divulge.tables.counting import Counting, Edges
+from divulge.tables.counting import Counting, Edges, coded_in
 from divulge.tables.engine_errors import answered, changed, engine_error
 
 __all__ = [

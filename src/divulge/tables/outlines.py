@@ -16,11 +16,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from divulge.tables._elsewhere import numbers_in
 from divulge.tables.canonical_values import numbers_among, plain
 from divulge.tables.checked_numbers import CheckedNumbers
 from divulge.tables.column_families import Family, Settled
-from divulge.tables.counting import PARTS, Edges, Floats, Ints, Numbers, Spread, divided
+from divulge.tables.counting import PARTS, Edges, Floats, Ints, Numbers, Spread, divided, numbers_in
 from divulge.tables.engine_errors import answered, changed
 from divulge.tables.frames import Table
 from divulge.tables.pooled_columns import PooledColumn

@@ -24,18 +24,17 @@ from divulge.tables.arrow_columns import check_arrow, parquet_types, rare_in_fil
 from divulge.tables.calendar_bounds import bounded
 from divulge.tables.canonical_values import without_missing
 from divulge.tables.checks import check_is_here
-from divulge.tables.counting import COUNTING
+from divulge.tables.counting import COUNTING, check_engine
 from divulge.tables.csv_files import header_of, read_csv
 from divulge.tables.databases import in_database, relation_in
-from divulge.tables.engines import check_engine, counted, counted_path
+from divulge.tables.engines import counted_path
 from divulge.tables.excel_files import EXCEL, read_excel, sheet_in
 from divulge.tables.file_bytes import bytes_of, bytes_of_stream, check_fits, check_kind
-from divulge.tables.frames import Table, check_missing, collect, table_of
+from divulge.tables.frames import Table, check_missing, table_of
 from divulge.tables.json_files import JSON, read_json
 from divulge.tables.many_files import in_files, in_names, is_several, joined, with_rows
 from divulge.tables.packed_files import Packing, packing_of, unpacked, without_packing
 from divulge.tables.parquet import PARQUET
-from divulge.tables.stacking import stacked
 
 __all__ = [
     "ARROW",
@@ -48,8 +47,6 @@ __all__ = [
     "columns_in",
     "content_of",
     "is_table_file",
-    "load",
-    "opened",
     "read",
     "read_relational_schema",
     "read_schema",
@@ -201,48 +198,6 @@ def checked_file(path: Path, role: str) -> str:
         inside = f" of the file inside ({suffix!r})" if packing == "zip" else f" {path.suffix!r}"
         raise TableError(f"{where}: the suffix{inside} is not known. hint: divulge reads {_READ}.")
     return suffix
-
-
-def opened(table: Any, role: str, missing: Sequence[str] = (), engine: str = "auto") -> Table:
-    """Return a table that was passed as a frame of any kind, or as the path of a file.
-
-    As the synthetic table several tables of one training set can be passed, in a list; their rows become one table.
-    `engine` says where the rows are counted, as in `read`.
-
-    Raises
-    ------
-    DivulgeError
-        As `read` and `table_of`.
-
-    Examples
-    --------
-    >>> opened(pl.DataFrame({"age": [30, 41]}), "real").n_rows
-    2
-    """
-    check_engine(engine)
-    if role == "synthetic" and isinstance(table, list | tuple):
-        if engine in COUNTING and len(table) > 1:
-            raise SettingError(
-                f"engine: {engine} counts one synthetic table, and there are {len(table)}. hint: put their Parquet "
-                "files into one folder."
-            )
-        if engine in COUNTING and table:
-            return opened(table[0], role, missing, engine)
-        return stacked([opened(one, f"synthetic table {i}", missing) for i, one in enumerate(table, start=1)])
-    found = table if not isinstance(table, str | PathLike) else read(table, role=role, missing=missing, engine=engine)
-    if engine in COUNTING:
-        return counted(found, role, engine)
-    read_in = table_of(found, role)
-    return collect(read_in) if engine == "memory" else read_in
-
-
-def load(table: Any, role: str) -> Any:
-    """Return a frame as a `Table`, so that it is converted once; paths stay as they are."""
-    if isinstance(table, str | PathLike | Table) or table is None:
-        return table
-    if role == "synthetic" and isinstance(table, list | tuple):
-        return [load(one, f"synthetic table {i}") for i, one in enumerate(table, start=1)]
-    return opened(table, role)
 
 
 def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:

@@ -20,6 +20,7 @@ from divulge.tables.checks import check_is_here
 from divulge.tables.databases import in_database
 from divulge.tables.frames import Table, check_missing, collect_some, table_of
 from divulge.tables.many_files import in_files, is_several, joined, with_rows
+from divulge.tables.opening import opened
 from divulge.tables.packed_files import Packing, opened_packed, packing_of
 from divulge.tables.readers import (
     ARROW,
@@ -30,7 +31,6 @@ from divulge.tables.readers import (
     columns_in,
     content_of,
     is_table_file,
-    opened,
     read,
     table_in,
 )

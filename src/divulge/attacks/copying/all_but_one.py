@@ -14,11 +14,11 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import GRID, SHOWN, judge, rate_of, shown_by, survival
+from divulge.attacks.checks import SHOWN, by_record, shown_by
 from divulge.case.case import Case
 from divulge.core.hashing import once
-from divulge.core.result import Individual, Result
-from divulge.stats import Comparison, Outcomes, compare
+from divulge.core.result import Result
+from divulge.stats import Comparison
 from divulge.stats.intervals import normal_quantile
 
 __all__ = ["ALL_BUT_ONE", "ALL_BUT_ONE_NOTES", "SMALLEST", "all_but_one"]
@@ -105,28 +105,18 @@ def _chance(others: Ints, n_people: int, n_synthetic: int) -> Floats:
 
 
 def _result(case: Case, n_columns: int, n_real: int, scores: Floats, copied: Floats, weight: Floats) -> Result:
-    members = Outcomes(scores[:n_real], cluster=case.units("real"))
+    context: dict[str, float | None] = {}
+    if case.has_holdout:
+        context = {SHOWN: shown_by(copied[:n_real], copied[n_real:])}
     plain = Result(
-        attack="copies",
-        variant=ALL_BUT_ONE,
-        settings={"columns": n_columns},
-        real=rate_of(members),
-        curves={"at_least": GRID.round(2).tolist(), "members": survival(members)},
-        notes=(_NOTE,),
-        individual=Individual(real=scores[:n_real], holdout=scores[n_real:] if case.has_holdout else None),
-        verdict="no holdout",
+        attack="copies", variant=ALL_BUT_ONE, settings={"columns": n_columns}, context=context, notes=(_NOTE,)
     )
-    if not case.has_holdout:
-        return plain
-    strangers = Outcomes(scores[n_real:], cluster=case.units("holdout"))
-    comparison = compare(members, strangers, level=case.level, rng=case.rng("copies all but one"), draws=0)
-    context: dict[str, float | None] = {SHOWN: shown_by(copied[:n_real], copied[n_real:])}
-    share = _smallest(comparison, scores[:n_real], weight[:n_real], case.level)
-    context[SMALLEST] = share if share < 1 else None
-    plain = replace(
-        plain, holdout=rate_of(strangers), context=context, curves={**plain.curves, "strangers": survival(strangers)}
-    )
-    return judge(plain, comparison, case.level)
+    strangers = scores[n_real:] if case.has_holdout else None
+    result = by_record(case, plain, scores[:n_real], strangers, curves=True, draws=0)
+    if result.comparison is None:
+        return result
+    share = _smallest(result.comparison, scores[:n_real], weight[:n_real], case.level)
+    return replace(result, context={**result.context, SMALLEST: share if share < 1 else None})
 
 
 def _smallest(comparison: Comparison, scores: Floats, weight: Floats, level: float) -> float:

@@ -9,20 +9,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import GRID, judge, rate_of, survival
+from divulge.attacks.checks import by_record
 from divulge.attacks.copying.one_column import OWN, PEOPLE, is_row_number, own_columns, units_of_people
 from divulge.attacks.copying.other_spellings import FORMS, SyntheticSpellings, written_alike
 from divulge.case.case import Case
 from divulge.core.distinct_values import distinct_values
-from divulge.core.result import Individual, Result
-from divulge.stats import Outcomes, compare
+from divulge.core.result import Result
 from divulge.tables.canonical_values import plain
 from divulge.tables.frames import Table
 from divulge.tables.texts import folded, words
 
 __all__ = ["ANOTHER_COLUMN", "ANOTHER_COLUMN_NOTES", "another_column"]
 
-Floats = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
 
 ANOTHER_COLUMN = "another column"
@@ -142,28 +140,9 @@ def _compared(
         scores = np.where(missing, np.nan, found)
         notes = [_VALUES if variant == ANOTHER_COLUMN else FORMS[variant.removeprefix(f"{ANOTHER_COLUMN}, ")]]
         notes += [] if alike or len(known) < len(texts) else [_WRITTEN_OTHERWISE]
-        yield _result(case, variant, columns, (scores[:n_real], scores[n_real:]), notes)
-
-
-def _result(
-    case: Case, variant: str, columns: tuple[str, ...], scores: tuple[Floats, Floats], notes: Sequence[str]
-) -> Result:
-    members, strangers = (
-        Outcomes(own) if (units := case.units(role)) is None else Outcomes(own, cluster=units)
-        for role, own in zip(("real", "holdout"), scores, strict=True)
-    )
-    plain_result = Result(
-        attack="copies",
-        variant=variant,
-        keys=columns,
-        real=rate_of(members),
-        holdout=rate_of(strangers),
-        curves={"at_least": GRID.round(2).tolist(), "members": survival(members), "strangers": survival(strangers)},
-        notes=tuple(notes),
-        individual=Individual(real=scores[0], holdout=scores[1]),
-    )
-    rng = case.rng(f"copies {variant} {'+'.join(columns)}")
-    return judge(plain_result, compare(members, strangers, level=case.level, rng=rng, draws=case.draws), case.level)
+        plain_result = Result(attack="copies", variant=variant, keys=columns, notes=tuple(notes))
+        step = f"copies {variant} {'+'.join(columns)}"
+        yield by_record(case, plain_result, scores[:n_real], scores[n_real:], step=step, curves=True)
 
 
 def _stands_alone(case: Case, together: pl.Series) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.checks import GRID, SHOWN, Floats, judge, one_of, rate_of, record_result, survival
+from divulge.attacks.checks import SHOWN, Floats, by_record, one_of, record_result
 from divulge.attacks.copying.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, SMALLEST, all_but_one
 from divulge.attacks.copying.another_column import ANOTHER_COLUMN, ANOTHER_COLUMN_NOTES, another_column
 from divulge.attacks.copying.column_subsets import candidate_subsets
@@ -37,15 +37,14 @@ from divulge.attacks.copying.own_words import BAG, OTHER_COLUMNS, OWN_FORMS, REC
 from divulge.attacks.copying.own_words import NOTES as WORDS_NOTES
 from divulge.attacks.copying.rare_pairs import RARE_PAIR, RARE_PAIRS, RARE_PAIRS_NOTES, rare_pairs
 from divulge.attacks.copying.text_columns import text_columns
-from divulge.attacks.entry import Primary, Record, Withheld, Words, per_table
+from divulge.attacks.entry import Cost, Primary, Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, distance_columns, distances_of
 from divulge.case.matched_rows import matched_rows
 from divulge.core.errors import SettingError
-from divulge.core.result import Individual, Result
+from divulge.core.result import Result
 from divulge.core.schema import check_columns, column_names
-from divulge.stats import Outcomes, compare
 
 __all__ = ["copies"]
 
@@ -130,6 +129,7 @@ _COPIES_WORDS = Words(
     reference="Donner and Zou 2012 (MOVER) for the interval of the residual; Westfall and Young 1993 (max-T).",
     words=_COPIES_WORDS,
     plan=per_table({"variants": _IN_A_RUN}, columns=0, in_memory=False, counted={"variants": ("exact",)}),
+    cost=Cost(seconds=lambda work, settings: 5e-8 * work.cells, copied=True),  # by their hash, and compared
     weight=8,
     held=beside_words,
     primary=Primary("copies", lambda variant: variant in ("exact", "near"), clears=True),
@@ -477,24 +477,13 @@ def _near_result(
     told += near.by_chance
     if near.radius == 0:
         told += "; at 0 a near copy is an exact one on the columns compared"
-    members = Outcomes(near.real, cluster=case.units("real"))
-    context: dict[str, float | None] = {"radius": near.radius}
     plain = Result(
         attack="copies",
         variant=variant,
         keys=keys,
         settings={"columns": len(near.columns), "radius": near.radius},
-        real=rate_of(members),
-        context=context,
+        context={"radius": near.radius},
         notes=(told, *notes),
-        curves={"at_least": GRID.round(2).tolist(), "members": survival(members)},
-        individual=Individual(real=near.real, holdout=near.holdout),
-        verdict="no holdout",
     )
-    if near.holdout is None:
-        return plain
-    strangers = Outcomes(near.holdout, cluster=case.units("holdout"))
-    plain = replace(plain, holdout=rate_of(strangers), curves={**plain.curves, "strangers": survival(strangers)})
-    rng = case.rng(f"copies near {'+'.join(near.columns)}")
-    comparison = compare(members, strangers, level=case.level, rng=rng, draws=draws)
-    return judge(plain, comparison, case.level)
+    step = f"copies near {'+'.join(near.columns)}"
+    return by_record(case, plain, near.real, near.holdout, step=step, curves=True, draws=draws)

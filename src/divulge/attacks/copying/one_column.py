@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import GRID, hold_back, judge, rate_of, survival
+from divulge.attacks.checks import compared, hold_back
 from divulge.attacks.copying.nearly_equal import (
     NEARLY_EQUAL,
     NEARLY_EQUAL_NOTE,
@@ -29,7 +28,7 @@ from divulge.case.column_facts import facts_of
 from divulge.core.result import Individual, Result, is_compared
 from divulge.core.schema import Facts, infer
 from divulge.kernels.word_runs import RUN, own_runs
-from divulge.stats import Outcomes, compare
+from divulge.stats import Outcomes
 from divulge.tables.pooled_columns import PooledColumn, pool
 from divulge.tables.texts import folded, words
 
@@ -268,22 +267,12 @@ def _result(case: Case, variant: str, column: str, scores: Floats, notes: Sequen
         attack="copies",
         variant=variant,
         keys=(column,),
-        real=rate_of(members),
         context=_counted(case.pooled(column), folded_codes(case, column)) if variant == ONE_COLUMN else {},
-        curves={"at_least": GRID.round(2).tolist(), "members": survival(members)},
         notes=tuple(notes),
         individual=individual,
-        verdict="no holdout" if judged else None,
     )
-    if not case.has_holdout:
-        return plain
-    strangers = _outcomes(case, column, scores, "holdout")
-    curves = {**plain.curves, "strangers": survival(strangers)}
-    plain = replace(plain, holdout=rate_of(strangers), curves=curves, verdict=None)
-    if not judged:
-        return plain
-    rng = case.rng(f"copies {variant} {column}")
-    return judge(plain, compare(members, strangers, level=case.level, rng=rng, draws=case.draws), case.level)
+    strangers = _outcomes(case, column, scores, "holdout") if case.has_holdout else None
+    return compared(case, plain, members, strangers, f"copies {variant} {column}", judged=judged)
 
 
 def _counted(pooled: PooledColumn, codes: Ints) -> dict[str, float | None]:
@@ -336,17 +325,10 @@ def without_strangers(case: Case) -> tuple[list[Result], list[str]]:
         told.append(_VALUES)
         scores, counts = _recurs(codes, pooled.counts[1]), pooled.counts[0]
         members, own = Outcomes(scores[counts > 0], counts[counts > 0]), pooled.codes[0]
-        found.append(
-            Result(
-                attack="copies",
-                variant=ONE_COLUMN,
-                keys=(column,),
-                real=rate_of(members),
-                context=context,
-                curves={"at_least": GRID.round(2).tolist(), "members": survival(members)},
-                notes=tuple(told),
-                individual=None if own is None else Individual(real=scores[own]),
-                verdict="no holdout",
-            )
-        )
+        individual = None if own is None else Individual(real=scores[own])
+        plain = Result(
+            attack="copies", variant=ONE_COLUMN, keys=(column,), context=context, notes=tuple(told),
+            individual=individual,
+        )  # fmt: skip
+        found.append(compared(case, plain, members, None, ""))
     return found, [f"the holdout lacks columns that were not compared: {', '.join(map(repr, left))}"] if left else []

@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace
@@ -34,7 +35,6 @@ from divulge.attacks.checks import (
 from divulge.attacks.entry import Rounding, Withheld
 from divulge.attacks.other_people import DIGITS, half_the_smallest, last_known, others_near, pooled_units
 from divulge.case.case import Case
-from divulge.case.distances import Distances
 from divulge.core.result import Rate, Result, Risk
 from divulge.kernels.neighbours.gower import Floats
 from divulge.stats import Interval, Outcomes, compare
@@ -51,6 +51,9 @@ from divulge.stats.precedence import (
     hole,
     nearest_people,
 )
+
+if TYPE_CHECKING:
+    from divulge.case.distances import Distances
 
 __all__ = [
     "CONTEXT",

@@ -11,7 +11,18 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import SHOWN, Floats, judge, rate_of, shown_by
-from divulge.attacks.entry import Primary, Record, Withheld, Words, per_table
+from divulge.attacks.entry import (
+    Cost,
+    EngineWork,
+    Primary,
+    Record,
+    SearchBytes,
+    Settings,
+    Withheld,
+    Words,
+    indexed,
+    per_table,
+)
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
 from divulge.case.distances import Distances, check_count, distance_columns
@@ -71,6 +82,15 @@ _LINKABILITY_WORDS = Words(
 )
 
 
+def _seconds(work: EngineWork, settings: Settings) -> float:
+    """Return the seconds of two trees of halves, in which the more rows tie the more there are."""
+    return 4.9e-7 * work.synthetic * work.columns + 1.7e-6 * work.searches * math.sqrt(math.sqrt(work.synthetic))
+
+
+def _disk(columns: int, in_blocks: bool) -> int:
+    return indexed(columns) + indexed(0) + 80  # two halves, and their cells
+
+
 @attack(
     family="linkability",
     question="Do two lists about the same person, with no common key, meet in one synthetic row?",
@@ -82,6 +102,7 @@ _LINKABILITY_WORDS = Words(
     words=_LINKABILITY_WORDS,
     sampled=True,
     plan=per_table(columns=2),
+    cost=Cost(seconds=_seconds, memory=SearchBytes(6, 400, 1_000), disk=_disk),
     weight=5,
     primary=Primary("linkability", lambda variant: variant == "balanced halves, k = 1"),
     record=Record("linked", "highest", lambda variant: variant.endswith(", k = 1")),

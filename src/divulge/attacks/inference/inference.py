@@ -9,7 +9,18 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import ACCEPTABLE, SHOWN, Floats, checked_keys, judge, one_of, rate_of
-from divulge.attacks.entry import Primary, Record, Withheld, Words, per_target
+from divulge.attacks.entry import (
+    WAYS,
+    Cost,
+    EngineWork,
+    Primary,
+    Record,
+    SearchBytes,
+    Settings,
+    Withheld,
+    Words,
+    per_target,
+)
 from divulge.attacks.inference._forest import model_answers, reference_answers
 from divulge.attacks.inference._from_rows import by_agreement, by_distance, expect, of_a_full_copy
 from divulge.attacks.inference._guesses import Guesses
@@ -26,14 +37,10 @@ from divulge.kernels.runtime import in_threads
 from divulge.stats import Outcomes, compare
 from divulge.stats.selective_prediction import abstaining
 
-__all__ = ["UNTAUGHT", "WAYS", "inference"]
+__all__ = ["inference"]
 
 Ints = NDArray[np.int64]
 
-WAYS = ("nearest record", "CAP", "k-vote", "model")
-"""Ways to guess. The first is the headline; this was fixed before any data."""
-UNTAUGHT = WAYS[:3]
-"""Ways that train no model."""
 _BLIND = (
     "even a full copy of the real table would give this attack hardly any risk, as people share what is known: it is "
     "right about strangers as well, and says nothing about copies"
@@ -80,6 +87,21 @@ _INFERENCE_WORDS = Words(
 )
 
 
+def _seconds(work: EngineWork, settings: Settings) -> float:
+    if "keys" in settings:
+        return 3e-8 * work.synthetic + 3.3e-6 * work.asked
+    return 1.6e-5 * work.searches
+
+
+def _of_trees(work: EngineWork, settings: Settings) -> float:
+    """Return the seconds of one walk for all targets, where every other column is known."""
+    return 0.0 if "keys" in settings else 6e-7 * work.synthetic * work.columns
+
+
+def _disk(columns: int, in_blocks: bool) -> int:
+    return 90 + 10 * columns if in_blocks else 0  # blocks that all targets are searched in
+
+
 @attack(
     family="inference",
     question="Can somebody who knows the rest of a record guess this column from the synthetic table?",
@@ -91,6 +113,7 @@ _INFERENCE_WORDS = Words(
     words=_INFERENCE_WORDS,
     sampled=True,
     plan=per_target(by_parts="by keys"),
+    cost=Cost(seconds=_seconds, shared=_of_trees, memory=SearchBytes(10, 500, 2_600), disk=_disk),
     weight=2,
     primary=Primary(
         "inference on average over targets",

@@ -22,7 +22,7 @@ from divulge.core.result import Individual, Result, sentence
 from divulge.core.schema import Schema
 from divulge.stats.score_tests import score_tests
 from divulge.tables.frames import Table
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 from divulge.tables.stacking import stacked
 
 __all__ = ["Changes", "changes"]

@@ -7,17 +7,20 @@ distance of numbers does not see a value of which every digit but the first is k
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from divulge.attacks.other_people import DIGITS, pooled_units
-from divulge.case.case import Case
 from divulge.case.invariant_order import canonical_of
 from divulge.kernels.edits import FARTHEST, LONGEST, smallest_edits, texts_of
 from divulge.tables.canonical_values import float_text
 from divulge.tables.pooled_columns import PooledColumn
+
+if TYPE_CHECKING:
+    from divulge.case.case import Case
 
 __all__ = ["EDIT_NOTES", "NAME", "edit_columns", "edit_notes", "edit_score"]
 

@@ -6,19 +6,21 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isfinite, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import ABSENT, ACCEPTABLE, SHOWN, finite, hold_back, score_of, shown_difference
-from divulge.attacks.membership.blind import Blind
 from divulge.attacks.membership.edit_score import NAME
 from divulge.core.result import Individual, Rate, Result, Risk, Verdict
 from divulge.stats.intervals import Interval, normal_quantile
 from divulge.stats.roc import Claims, advantage, auc, claims_at, least_strangers
 from divulge.stats.score_tests import FRONT, SHARES, ScoreTests
+
+if TYPE_CHECKING:
+    from divulge.attacks.membership.blind import Blind
 
 __all__ = [
     "CONTEXT",

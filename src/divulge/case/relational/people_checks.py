@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.case.preconditions import LENGTHS, PEOPLE_APART, REFERENCES, WINDOW
 from divulge.case.relational.linked import Linked
-from divulge.core.records import Precondition
+from divulge.core.records import LENGTHS, PEOPLE_APART, REFERENCES, WINDOW, Precondition
 from divulge.core.relations import Relation
 from divulge.kernels.counts.contingency import joint
 

@@ -17,7 +17,7 @@ from divulge.case.relational.linked import Linked, build_linked
 from divulge.core.errors import SettingError
 from divulge.core.relations import RelationalSchema
 from divulge.core.schema import Schema, check_columns, column_names
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 
 __all__ = ["ALONE", "case_of_families", "linked_tables", "table_case"]
 

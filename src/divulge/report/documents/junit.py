@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
-from divulge.case.preconditions import CRITICAL
+from divulge.core.records import CRITICAL
 from divulge.core.result import FOUND, number
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Precondition, ResultRecord

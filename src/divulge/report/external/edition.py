@@ -2,10 +2,10 @@
 
 It is built field by field: a field that is not named here, such as one of a later version, is left out.
 
-Numbers. Each is made of counts as shown, of settings, or of the synthetic table alone, or it is withheld; `declared`
-says which for every field. Left out are records, hashes of real and holdout, the command, the machine, curves,
-groups, p-values, the numbers of fidelity, positive control and change, and notes and settings that this
-version does not know.
+Numbers. Each is made of counts as shown, of settings, or of the synthetic table alone, or it is withheld: the
+field of the model says which (`published`). Left out are records, hashes of real and holdout, the command, the
+machine, curves, groups, p-values, the numbers of fidelity, positive control and change, and notes and settings that
+this version does not know.
 
 Counts. Sizes and counts are the nearest multiples of 5, so that five values are behind each; where people have
 several rows, the multiple is 5 times these. A count below 13 is withheld, and so is one that leaves fewer than 13 of
@@ -37,11 +37,12 @@ from msgspec.structs import replace
 from divulge.core.errors import SettingError
 from divulge.core.threat_model import TABLES, Threat
 from divulge.measures.registry import REGISTRY
-from divulge.report.control_model import Found, PositiveControl
+from divulge.report.control_model import PositiveControl
 from divulge.report.external import fidelity
 from divulge.report.external.known_sentences import is_ours
 from divulge.report.external.masking import Names, masked
 from divulge.report.external.policy import policy
+from divulge.report.external.published import published
 from divulge.report.external.results import result
 from divulge.report.external.rounding import digits, size
 from divulge.report.external.sentences import NUMBER, numberless, read_why
@@ -107,7 +108,7 @@ def external(data: Assessment, *, reveal: Sequence[str] = ()) -> Assessment:
             "custodian's assessment.json."
         )
     names = Names.of([c.name for c in data.schema], reveal="columns" in shown)
-    return _made(Source(in_schema_order(data), names), shown)
+    return published(_made(Source(in_schema_order(data), names), shown))
 
 
 def in_schema_order(data: Assessment) -> Assessment:
@@ -202,7 +203,7 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         tables=_tables(s),
         schema=tuple(_column(s, c) for c in d.schema),
         preconditions=tuple(
-            replace(c, detail=s.sentence(c.detail), numbers={}) for c in d.preconditions if c.check in CHECKS
+            replace(published(c), detail=s.sentence(c.detail)) for c in d.preconditions if c.check in CHECKS
         ),
         results=results,
         key_sets=tuple(
@@ -316,19 +317,16 @@ def _control(s: Source, c: PositiveControl) -> PositiveControl:
 
     The numbers are differences of two runs with nearly the same people.
     """
-    found = [Found(attack=s.worded(f.attack), risk=None, low=None, high=None, without=f.without) for f in c.found]
-    return PositiveControl(
-        kind=c.kind,
-        share=c.share,
-        n_planted=c.n_planted,
-        verdict=c.verdict,
-        n_judged=c.n_judged,
-        found=tuple(sorted(found, key=lambda f: _by_label(f.attack))),
-        people=None,
-        attacks=(),
-        smallest_share=None,
-        method=s.sentence(c.method),
-        note=s.sentence(c.note),
+    found = [replace(f, attack=s.worded(f.attack)) for f in c.found]
+    return published(
+        replace(
+            c,
+            found=tuple(sorted(found, key=lambda f: _by_label(f.attack))),
+            people=None,
+            attacks=(),
+            method=s.sentence(c.method),
+            note=s.sentence(c.note),
+        )
     )
 
 
@@ -345,19 +343,14 @@ def _change(s: Source) -> Change | None:
     same_people = c.same_people or c.previous_edition == "external"
     sentence = change_sentence(rows, c.verdict, c.previous_started, same_people, outside=True)
     kept = tuple(
-        replace(f, measure=s.names.text(f.measure) if f.measure not in REGISTRY else f.measure, before=None, now=None,
-                difference=None, low=None, high=None)
-        for f in c.fidelity
-    )  # fmt: skip
+        replace(f, measure=s.names.text(f.measure) if f.measure not in REGISTRY else f.measure)
+        for f in published(c).fidelity
+    )
     return replace(c, comparisons=rows, sentence=sentence, fidelity=kept)
 
 
 def _changed(s: Source, r: Changed) -> Changed:
-    return Changed(
-        attack=r.attack, variant=s.variant(r), keys=s.of(r.keys), target=s.target(r.target), now=None, before=None,
-        difference=None, low=None, high=None, low_simultaneous=None, high_simultaneous=None, p_adjusted=None,
-        verdict=r.verdict,
-    )  # fmt: skip
+    return replace(published(r), variant=s.variant(r), keys=s.of(r.keys), target=s.target(r.target))
 
 
 def _threat(s: Source) -> Threat:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 
 __all__ = ["PUBLIC", "QUOTED", "QUOTED_LIST", "SENTENCES", "WORDS", "is_ours", "is_public"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from divulge.case.preconditions import INVALIDATING
+from divulge.core.records import INVALIDATING
 from divulge.core.result import identity
 from divulge.report import formatting
 from divulge.report.control_model import PositiveControl

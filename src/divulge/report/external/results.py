@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.entry import Count, Exact, Rounding, Share
+from divulge.attacks.entry import CATALOGUE, Count, Exact, Rounding, Share
 from divulge.core.result import TOWARDS, Baseline, Risk, Value
 from divulge.report.external import known_numbers as known
+from divulge.report.external.published import published
 from divulge.report.external.risks import difference, risk, towards
 from divulge.report.external.rounding import digits, rounded
 from divulge.report.external.sentences import NUMBER, numberless
@@ -44,9 +44,9 @@ def result(s: Source, r: ResultRecord) -> ResultRecord:
         return replace(named, baseline=what)
     sides, null = s.sides(r), towards(s, r)
     found = risk(s, r, sides)
-    # the counts of column sets and of subgroups add up to a number that is shown: they are withheld, as are curves
+    # the counts of column sets and of subgroups add up to a number that is shown: they are withheld
     return replace(
-        named,
+        published(named),
         real=sides[0],
         holdout=sides[1],
         baseline=_baseline(s, r),
@@ -54,12 +54,7 @@ def result(s: Source, r: ResultRecord) -> ResultRecord:
         value=_values(s, r),
         risk=found,
         score=None if hidden(*sides) else _score(r, found),
-        p_value=None,
-        p_adjusted=None,
-        smallest_detectable=None,
         context=_context(s, r, null, hidden(*sides)),
-        curves={},
-        seconds=0.0,
     )
 
 

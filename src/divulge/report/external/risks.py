@@ -7,7 +7,7 @@ from math import isfinite, isnan
 
 import numpy as np
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.core.result import FOUND, TOWARDS, Difference, Risk, counts_rows
 from divulge.report.external.rounding import Limits, alike, rounded
 from divulge.report.external.source import Source

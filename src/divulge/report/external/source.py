@@ -10,9 +10,9 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import SHOWN
-from divulge.case.preconditions import CRITICAL
+from divulge.attacks.entry import CATALOGUE
+from divulge.core.records import CRITICAL
 from divulge.core.result import Identity, counts_rows, identity, label, tidy
 from divulge.report import formatting
 from divulge.report.external.masking import HIDDEN, Names

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from divulge.attacks.catalogue import CATALOGUE
-from divulge.case.preconditions import CRITICAL, INVALIDATING
+from divulge.attacks.entry import CATALOGUE
+from divulge.core.records import CRITICAL, INVALIDATING
 from divulge.core.result import FOUND, counts_rows, is_compared, label, number, percent
 from divulge.report import formatting
 from divulge.report.external.most import most_people
+from divulge.report.external.published import published
 from divulge.report.external.source import Source
 from divulge.report.model import Bound, NotCompared, Overall, ResultRecord
 from divulge.report.prose.bounds import (
@@ -60,13 +61,11 @@ def _bound(s: Source, b: Bound) -> Bound:
     keys, target = s.of(b.keys), s.target(b.target)
     renamed = label(replace(b, keys=keys, target=target))
     return replace(
-        b,
+        published(b),
         keys=keys,
         target=target,
         words=b.words if b.target is None else renamed,
         limit=(b.acceptable or s.data.settings.acceptable) if b.bounded else None,
-        shown=None,
-        people=None,
     )
 
 

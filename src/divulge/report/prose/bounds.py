@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.core.result import percent, tidy
 from divulge.report.model import Bound, NotCompared
 

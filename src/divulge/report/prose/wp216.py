@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from divulge.attacks.checks import SHOWN
-from divulge.attacks.inference.inference import WAYS
+from divulge.attacks.entry import WAYS
 from divulge.core.result import FOUND, number, percent
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Group, Rate, ResultRecord

@@ -13,10 +13,10 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.case.case import Case
-from divulge.case.preconditions import INVALIDATING
 from divulge.core.coded_scores import Scores, decoded
+from divulge.core.records import INVALIDATING
 from divulge.core.result import FOUND, Individual, Result, label
 from divulge.report.comparison.prose import findings, findings_in_words
 from divulge.report.order import ORDER

@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, finite
+from divulge.attacks.entry import CATALOGUE
 from divulge.case.code_files import check_parent
-from divulge.case.preconditions import CRITICAL
 from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SizeError
 from divulge.core.memory import read_as_told
+from divulge.core.records import CRITICAL
 from divulge.core.result import number
 from divulge.core.schema import Schema, column_names
 from divulge.report.comparison.model import CandidateFidelity, FidelityPair
@@ -49,7 +49,7 @@ from divulge.run.planning.options import Attacker, Reading, RunOptions, attacker
 from divulge.stats.rank_intervals import Ranking
 from divulge.tables.counting import Engine
 from divulge.tables.kinds import kind_of
-from divulge.tables.readers import load, opened
+from divulge.tables.opening import load, opened
 
 __all__ = ["compare"]
 

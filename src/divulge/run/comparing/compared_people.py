@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.case.asked import asked_of, people_told
 from divulge.case.case import Case
 from divulge.case.matched_rows import matched_people
 from divulge.core.errors import SettingError, SizeError, TableError
 from divulge.core.result import Individual, Result
+from divulge.run.cost.expected_cost import bytes_of_scores
 from divulge.run.cost.memory import in_bytes, room
 from divulge.run.engines.engine_plan import check_counted, uses_engine
 from divulge.run.engines.people_sample import DEFAULT, NO_MEMORY, SAMPLES, with_default_people
-from divulge.run.forecasting.memory_check import bytes_of_scores
 from divulge.run.planning.options import NOBODY, Attacker, RunOptions
 from divulge.tables.counting import BY_ROWS
 from divulge.tables.frames import Table

@@ -9,7 +9,7 @@ from typing import Any
 from divulge.core.errors import DivulgeError, SettingError, TableError
 from divulge.report import formatting
 from divulge.tables.frames import Table
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 
 __all__ = ["Candidate", "Candidates", "listed_candidates", "same_columns"]
 

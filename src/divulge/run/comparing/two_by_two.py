@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +14,12 @@ from divulge.measures.distances_together import distances_together
 from divulge.report.comparison.model import FidelityPair, TwoByTwo
 from divulge.report.comparison.prose import some
 from divulge.report.comparison.rows import PARTS
-from divulge.run.comparing.candidates import Assessed, Assessment, Ranked
 from divulge.stats.rank_intervals import Ranking
 from divulge.stats.shared_error import Contrast, contrasts
 from divulge.tables.stacking import stacked
+
+if TYPE_CHECKING:
+    from divulge.run.comparing.candidates import Assessed, Assessment, Ranked
 
 __all__ = ["paired_distances", "two_by_two"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.case.case import Case
 from divulge.case.spill import Spill
 from divulge.core.coded_scores import CODED_FROM
@@ -19,14 +19,16 @@ from divulge.measures.entry import Measure
 from divulge.report.fidelity_model import LONG
 from divulge.run.cost.measured_cost import ALONE, BYTES, SECONDS
 from divulge.run.cost.memory import Room, in_bytes
-from divulge.run.planning.options import RunOptions
+from divulge.run.planning.options import Attacker, RunOptions
 from divulge.run.planning.plan import Task
 from divulge.tables.counting import COUNTING
 from divulge.tables.frames import Table
 from divulge.tables.sizes import TableSize
 
 __all__ = [
+    "TAUGHT",
     "Work",
+    "bytes_of_scores",
     "bytes_parts",
     "check_work",
     "expected_bytes",
@@ -35,6 +37,7 @@ __all__ = [
     "levels_of",
     "limit_of",
     "made_by_fidelity",
+    "own_parts",
     "process_bytes",
     "seconds_of_fidelity",
     "seconds_of_tests",
@@ -45,13 +48,19 @@ __all__ = [
     "work_of",
 ]
 
+_CELL_IN = "cell in "
 _LONG = 0.1  # of the CPU seconds of a run: a measure that takes less does not slow it down
 _SCORE, _CODED = 8, 2  # bytes of the score of a person, and of one that is coded
+_OF_TABLES, _RANKED = 4, 3  # comparisons of whole tables whose scores are kept; attacks that always rank
+_BYTES_OF_RANKED = 67  # of a person, for one candidate and one attack: the scores, and copies of them
 _KEPT = 2**28  # bytes of tables of counts that a case keeps at most
-_TAUGHT = 40_000  # rows at most that models are trained on
 _IN_BLOCKS = 3 * Spill(Path()).block_rows
 """Rows of all tables up to which an index in files has a block or two, which saves nothing."""
 _HELD = 0.75  # of what distances take in memory for a row, what they take beyond these blocks (docs/decisions)
+
+
+TAUGHT = 40_000
+"""Rows at most that models are trained on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +97,8 @@ class Work:
     """Tests that may ask a sample of people."""
     scores: int = 0
     """Scores that results hold: people asked, over all tests."""
-    membership: bool = False
+    apart: tuple[str, ...] = ()
+    """Parts that attacks have of their own (`Cost.measured`)."""
     fidelity: bool = False
     fidelity_models: bool = False
     in_files: bool = False
@@ -144,12 +154,17 @@ def work_of(
         pairs=per.count("pair") + per.count("key set"),
         sampled=sampled,
         scores=sampled * some + (len(tasks) - sampled) * people,
-        membership=any(t.attack == "membership" for t in tasks),
+        apart=own_parts(t.attack for t in tasks),
         fidelity=options.fidelity,
         fidelity_models=options.fidelity and options.fidelity_models,
         in_files=options.spill is not None and options.engine not in COUNTING,
         members=rows[0],
     )
+
+
+def own_parts(attacks: Iterable[str]) -> tuple[str, ...]:
+    """Return the parts of `measured_cost` that some attacks have of their own."""
+    return tuple(sorted({CATALOGUE[name].cost.measured for name in attacks} - {""}))
 
 
 def _entropy(case: Case, column: str) -> float:
@@ -224,8 +239,7 @@ def bytes_parts(work: Work) -> dict[str, float]:
         "cell in distances": _held(work) * work.columns * (work.attacks and not work.elsewhere),
         "byte of counts": min(_KEPT, _SCORE * work.rows * work.pairs),
         "byte of scores": _bytes_of_scores(work),
-        "membership": work.membership,
-        "cell in membership": (work.synthetic + work.asked) * work.columns * work.membership,
+        **_apart(work),
         "fidelity": work.fidelity,
         "pair of columns in fidelity": work.columns**2 * work.fidelity,
         "cell in fidelity": work.rows * work.columns * work.fidelity,
@@ -249,7 +263,7 @@ def _bytes_of_scores(work: Work) -> float:
 
 def seconds_parts(work: Work) -> dict[str, float]:
     """Return the parts of the work that take CPU time, by the name of their number in `measured_cost`."""
-    taught = min(work.synthetic, _TAUGHT) + work.asked
+    taught = min(work.synthetic, TAUGHT) + work.asked
     return {
         "process": 1.0,
         "byte of text": work.text_bytes,
@@ -262,14 +276,19 @@ def seconds_parts(work: Work) -> dict[str, float]:
         "cell of a model": work.models * taught * work.columns,
         "pair": work.pairs,
         "row of a pair": work.pairs * (work.synthetic + work.asked),
-        "membership": work.membership,
-        "cell in membership": (work.synthetic + work.asked) * work.columns * work.membership,
+        **_apart(work),
         "fidelity": work.fidelity,
         "pair of columns in fidelity": work.columns**2 * work.fidelity,
         "row of a pair of columns in fidelity": work.rows * work.columns**2 * work.fidelity,
         "models of fidelity": work.fidelity_models,
         "cell in models of fidelity": work.rows * work.columns * work.fidelity_models,
     }
+
+
+def _apart(work: Work) -> dict[str, float]:
+    """Return the parts of attacks that have parts of their own: the call, and each cell that it sees."""
+    cells = (work.synthetic + work.asked) * work.columns
+    return {f"{start}{name}": n for name in work.apart for start, n in (("", 1.0), (_CELL_IN, cells))}
 
 
 def expected_bytes(work: Work) -> int:
@@ -323,7 +342,7 @@ def seconds_of_tests(work: Work, tasks: Sequence[Task], jobs: int) -> list[float
     cost = seconds_parts(work)
     kinds = [_kinds(t) for t in tasks]
     n = Counter(kind for own in kinds for kind in own)
-    of_kind = {kind: _cost({p: cost[p] for p in parts}, SECONDS) / max(1, n[kind]) for kind, parts in _OF_TESTS.items()}
+    of_kind = {kind: _cost({p: cost[p] for p in _parts_of(kind)}, SECONDS) / of for kind, of in n.items()}
     return [sum(of_kind[kind] for kind in own) * shortened(jobs) for own in kinds]
 
 
@@ -335,7 +354,6 @@ def seconds_of_fidelity(work: Work, jobs: int) -> float:
 
 _OF_TESTS = {
     "table": ("row in distances", "bit in distances"),
-    "membership": ("membership", "cell in membership"),
     "target": ("target", "bit of a target"),
     "model": ("model", "cell of a model"),
     "pair": ("pair", "row of a pair"),
@@ -343,12 +361,41 @@ _OF_TESTS = {
 """The parts of the work that a kind of test makes."""
 
 
+def _parts_of(kind: str) -> tuple[str, ...]:
+    return _OF_TESTS.get(kind) or (kind, f"{_CELL_IN}{kind}")
+
+
 def _kinds(task: Task) -> list[str]:
     """Return the kinds of work of a test."""
-    if task.attack == "membership":
-        return ["membership"]
-    per = CATALOGUE[task.attack].plan.per
+    entry = CATALOGUE[task.attack]
+    if entry.cost.measured:
+        return [entry.cost.measured]
+    per = entry.plan.per
     return [{"key set": "pair"}.get(per, per), *(["model"] if "model" in task.settings.get("ways", ()) else [])]
+
+
+def bytes_of_scores(sides: Sequence[int], columns: int, attacker: Attacker, *, membership: bool) -> tuple[int, int]:
+    """Return about how many bytes the scores that rank one candidate take, as they are kept and while they rank.
+
+    Parameters
+    ----------
+    sides
+        Members asked, and strangers where there are any: without them nothing is ranked.
+    columns
+        Of the tables.
+    attacker, membership
+        Of the run.
+
+    Examples
+    --------
+    >>> bytes_of_scores([1_000_000, 1_000_000], 15, Attacker(), membership=True)
+    (76000000, 536000000)
+    """
+    named = attacker.keys is not None and attacker.targets is not None
+    targets = columns if attacker.targets is None else len(attacker.targets)
+    each = sum(n * (_CODED if n >= CODED_FROM else _SCORE) for n in sides)
+    ranked = sum(sides) * (_RANKED + named + membership) if len(sides) > 1 else 0
+    return each * ((1 + named) * targets + _OF_TABLES), _BYTES_OF_RANKED * ranked
 
 
 def process_bytes() -> int:

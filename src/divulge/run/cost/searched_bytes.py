@@ -8,35 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE, SearchBytes
 from divulge.case.spill import Spill
 from divulge.run.planning.plan import Task
 
 __all__ = ["BYTES_OF_A_VALUE", "bytes_at_once", "bytes_of_nearest", "bytes_to_search", "searches", "too_much"]
 
 
-class _Bytes(NamedTuple):
-    """Bytes of memory that an attack takes."""
-
-    row: int
-    """Of each synthetic row."""
-    block: int
-    """Of each row of a block."""
-    person: int
-    """Of each person asked, with what attacks before it left in memory."""
-    always: int = 150_000_000
-
-
-_OF_ATTACKS = {
-    "linkability": _Bytes(6, 400, 1_000),
-    "membership": _Bytes(12, 300, 1_100, 250_000_000),
-    "inference": _Bytes(10, 500, 2_600),
-}
 BYTES_OF_A_VALUE = 105  # of a person asked, on the ruler: that of a value in distances (measured_cost)
 _MEASURED = 15  # columns
-_OTHER = _Bytes(150, 450, 3_000)  # an attack that was not measured
+_OTHER = SearchBytes(150, 450, 3_000)  # an attack that was not measured
 
 
 def searches(task: Task) -> bool:
@@ -60,21 +42,22 @@ def bytes_to_search(tasks: Sequence[Task], synthetic: int, people: int, columns:
         That are compared; the numbers of bytes were measured with 15.
     """
     names = dict.fromkeys(t.attack for t in tasks if searches(t))
-    return {n: _bytes(_OF_ATTACKS.get(n, _OTHER), synthetic, people, columns) for n in names}
+    return {n: _bytes(CATALOGUE[n].cost.memory or _OTHER, synthetic, people, columns) for n in names}
 
 
 def bytes_of_nearest(synthetic: int, people: int, columns: int) -> int:
-    """Return about how many bytes linkability and membership take, the one after the other.
+    """Return about how many bytes the searches of whole rows take, one after the other.
 
     Examples
     --------
     >>> round(bytes_of_nearest(100_000_000, 1_000_000, 15) / 10**9, 1)
     3.5
     """
-    return max(_bytes(_OF_ATTACKS[n], synthetic, people, columns) for n in ("linkability", "membership"))
+    whole = [entry.cost.memory for entry in CATALOGUE.values() if entry.plan.per == "table" and entry.cost.memory]
+    return max(_bytes(each, synthetic, people, columns) for each in whole)
 
 
-def _bytes(each: _Bytes, synthetic: int, people: int, columns: int) -> int:
+def _bytes(each: SearchBytes, synthetic: int, people: int, columns: int) -> int:
     wide = max(1.0, columns / _MEASURED)
     in_block = min(synthetic, Spill(Path()).rows_of_block(synthetic))
     of_rows = each.row * synthetic + round(each.block * wide) * in_block

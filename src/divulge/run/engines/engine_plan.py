@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.case.case import Case
 from divulge.case.cells import n_cells_in_parts, n_cells_of
 from divulge.case.matched_rows import bytes_to_match

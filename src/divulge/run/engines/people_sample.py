@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.case.asked import ask_where_they_are
 from divulge.case.case import Case
 from divulge.case.code_files import CodeFolder, bytes_of_codes, free_on_disk

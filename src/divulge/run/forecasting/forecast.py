@@ -9,8 +9,8 @@ from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE
+from divulge.attacks.entry import CATALOGUE
 from divulge.case.case import Case, build_case
 from divulge.case.code_files import free_on_disk
 from divulge.core.errors import SettingError
@@ -39,7 +39,7 @@ from divulge.run.planning.options import NOBODY, Attacker, Reading, RunOptions, 
 from divulge.run.planning.people import FEWER
 from divulge.run.planning.plan import Plan, first_key_sets, plan_of
 from divulge.tables.counting import BY_ROWS, COUNTING, Engine, narrowest
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Sizes", "announced", "outlook_of", "plan", "prepared", "sizes_of"]
@@ -284,7 +284,7 @@ def _seconds_of(case: Case, planned: Plan, work: Work, options: RunOptions, limi
 
 def _bytes_of(work: Work, options: RunOptions) -> int:
     """Return about how much memory a run takes; by an engine membership is one of the attacks that search."""
-    return expected_bytes(replace(work, membership=work.membership and options.engine not in COUNTING))
+    return expected_bytes(replace(work, apart=() if options.engine in COUNTING else work.apart))
 
 
 def _of_codes(case: Case) -> int:

@@ -7,17 +7,26 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from divulge.core.coded_scores import CODED_FROM
+from divulge.attacks.entry import CATALOGUE
 from divulge.core.errors import DivulgeError, SizeError
-from divulge.run.cost.expected_cost import Work, check_work, expected_bytes, limit_of, process_bytes, too_large, work_of
+from divulge.run.cost.expected_cost import (
+    Work,
+    bytes_of_scores,
+    check_work,
+    expected_bytes,
+    limit_of,
+    own_parts,
+    process_bytes,
+    too_large,
+    work_of,
+)
 from divulge.run.cost.memory import Room, room
 from divulge.run.forecasting.forecast import Sizes, announced, outlook_of, sizes_of
 from divulge.run.forecasting.outlook import Outlook
-from divulge.run.planning.options import Attacker, Reading, RunOptions
+from divulge.run.planning.options import MEMBERSHIP, Attacker, Reading, RunOptions
 
 __all__ = [
     "TOO_LARGE",
-    "bytes_of_scores",
     "check_comparison",
     "check_fidelity",
     "check_membership",
@@ -32,8 +41,6 @@ TOO_LARGE = "all people do not fit into memory, so that a sample is asked (--peo
 _FEWER_COLUMNS = "leave columns out (--ignore), "
 _ONE_BY_ONE = "ask a sample of people (--people), have an engine hold the tables (--engine duckdb), "
 _BYTES_OF_STACKED, _BYTES_OF_STACKED_CELL = 90, 18  # of a row of all candidates that are coded together
-_OF_TABLES, _RANKED = 4, 3  # comparisons of whole tables whose scores are kept; attacks that always rank
-_BYTES_OF_RANKED = 67  # of a person, for one candidate and one attack: the scores, and copies of them
 _TESTS, _TESTS_A_COLUMN = 4000, 20  # more than any run has: a bound, for tables that fit whatever they hold
 
 
@@ -76,7 +83,7 @@ def _fits_surely(sizes: Sizes, there: Room) -> bool:
         rows=rows, synthetic=sizes.synthetic.rows, people=people, asked=people, columns=columns, bits=0.0,
         levels=rows * columns, table_bytes=sum(s.table_bytes for s in tables),
         text_bytes=sum(s.file_bytes for s in tables), scores=people * (_TESTS + _TESTS_A_COLUMN * columns),
-        membership=True, fidelity=True, fidelity_models=True,
+        apart=own_parts(CATALOGUE), fidelity=True, fidelity_models=True,
     )  # fmt: skip
     return expected_bytes(most) <= there.free
 
@@ -141,7 +148,7 @@ def work_of_membership(sizes: Sizes, reading: Reading, columns: Sequence[str] | 
     text = sum(s.file_bytes for s in sizes.tables.values())
     whole = work_of(announced(sizes, reading, RunOptions()), (), RunOptions(fidelity=False), text_bytes=text)
     compared = whole.columns if columns is None else min(whole.columns, len(columns))
-    return replace(whole, columns=compared, attacks=False, membership=True)
+    return replace(whole, columns=compared, attacks=False, apart=own_parts([MEMBERSHIP]))
 
 
 def check_comparison(
@@ -184,30 +191,6 @@ def check_comparison(
         coded = _bytes_of_codes(found, reading) if options.fidelity else 0
         advice = "leave fidelity out (--no-fidelity), " if coded > ranked else ""
         _check_together(found, kept + max(ranked, coded), there, advice)
-
-
-def bytes_of_scores(sides: Sequence[int], columns: int, attacker: Attacker, *, membership: bool) -> tuple[int, int]:
-    """Return about how many bytes the scores that rank one candidate take, as they are kept and while they rank.
-
-    Parameters
-    ----------
-    sides
-        Members asked, and strangers where there are any: without them nothing is ranked.
-    columns
-        Of the tables.
-    attacker, membership
-        Of the run.
-
-    Examples
-    --------
-    >>> bytes_of_scores([1_000_000, 1_000_000], 15, Attacker(), membership=True)
-    (76000000, 536000000)
-    """
-    named = attacker.keys is not None and attacker.targets is not None
-    targets = columns if attacker.targets is None else len(attacker.targets)
-    each = sum(n * (2 if n >= CODED_FROM else 8) for n in sides)
-    ranked = sum(sides) * (_RANKED + named + membership) if len(sides) > 1 else 0
-    return each * ((1 + named) * targets + _OF_TABLES), _BYTES_OF_RANKED * ranked
 
 
 def _bytes_of_codes(found: Sequence[Sizes], reading: Reading) -> int:

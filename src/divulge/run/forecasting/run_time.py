@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
+from divulge.attacks.entry import EngineWork
 from divulge.case.case import Case
 from divulge.report.formatting import several
 from divulge.run.cost.budget import Clock
-from divulge.run.cost.engine_cost import EngineWork, engine_work, seconds_at_end, seconds_of_each
+from divulge.run.cost.engine_cost import engine_work, seconds_at_end, seconds_of_each
 from divulge.run.cost.expected_cost import Work, expected_seconds, seconds_of_fidelity, seconds_of_tests, work_of
 from divulge.run.cost.expected_time import duration
 from divulge.run.cost.memory import room

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.attacks.catalogue import CATALOGUE
-from divulge.attacks.entry import Record
+from divulge.attacks.entry import CATALOGUE, Record
 from divulge.attacks.membership.exposure import People as Neighbours
 from divulge.attacks.membership.exposure import people_of
 from divulge.attacks.membership.recognised import BY_DISTANCE, FDR, Recognised, recognised

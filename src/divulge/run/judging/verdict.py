@@ -9,10 +9,10 @@ from math import isfinite
 import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, hold_back
+from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.multiplicity import family_of
-from divulge.case.preconditions import INVALIDATING
+from divulge.core.records import INVALIDATING
 from divulge.core.result import (
     FOUND,
     TOWARDS,

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypedDict, cast
 
 import msgspec
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.case.case import Case
 from divulge.case.contents import contents
 from divulge.core import __version__

@@ -21,15 +21,16 @@ from divulge.core.schema import Schema, column_names
 from divulge.measures.registry import checked_tolerance
 from divulge.measures.result import TOLERANCE
 from divulge.report.model import Settings
-from divulge.tables.counting import Engine
-from divulge.tables.engines import check_engine
+from divulge.tables.counting import Engine, check_engine
 from divulge.tables.folders import relations_in
 from divulge.tables.readers import read_schema
 
-__all__ = ["NOBODY", "Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed", "n_jobs"]
+__all__ = ["MEMBERSHIP", "NOBODY", "Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed", "n_jobs"]
 
 Search = Literal["default", "full", "off"]
 
+MEMBERSHIP = "membership"
+"""The attack that an option leaves out, and that a call makes alone once its scores are known to fit into memory."""
 NOBODY = "none"
 """The number of people of a run by an engine that counts alone."""
 
@@ -110,6 +111,10 @@ class RunOptions:
     def sample(self) -> int | None:
         """Most people of a sample; None asks everybody."""
         return None if self.people is None or isinstance(self.people, str) else int(self.people)
+
+    def makes(self, attack: str) -> bool:
+        """Return whether the user wants an attack made."""
+        return self.membership or attack != MEMBERSHIP
 
     def check(self) -> None:
         """Raise a `SettingError` for an option that is not valid."""

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.catalogue import CATALOGUE
+from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.multiplicity import correct
 from divulge.attacks.registry import worded
 from divulge.case.asked import Asked, asked_of

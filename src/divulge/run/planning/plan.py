@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 from itertools import combinations, islice
 from typing import Any
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import highest_level
-from divulge.attacks.entry import Attack
+from divulge.attacks.entry import CATALOGUE, UNTAUGHT, WAYS, Attack
 from divulge.attacks.entry import Plan as EntryPlan
-from divulge.attacks.inference.inference import UNTAUGHT, WAYS
 from divulge.attacks.key_sets import ranked_key_sets
 from divulge.case.case import Case
 from divulge.core.errors import ColumnError, SettingError
@@ -146,23 +144,18 @@ def plan_of(case: Case, attacker: Attacker, options: RunOptions, search: Search 
     if not columns.keys and columns.wanted:
         _search(case, columns, options, plan, search)
     tasks = _tasks(case, columns, attacker, options, plan.key_sets)
-    plan.tasks = [t for t in tasks if _wanted(t.attack, options)]
+    plan.tasks = [t for t in tasks if options.makes(t.attack)]
     if options.search == "full" and len(columns.usable) > 1 and columns.wanted:
         plan.described = list(columns.wanted)
     made = {t.attack for t in plan.tasks}
     if case.has_holdout:
         _check_level(options.level, sum(CATALOGUE[name].compared + len(CATALOGUE[name].alone) for name in made))
     plan.not_run = [
-        NotRun(attack=name, why=_why_not(case, entry, columns) if _wanted(name, options) else _AS_ASKED)
+        NotRun(attack=name, why=_why_not(case, entry, columns) if options.makes(name) else _AS_ASKED)
         for name, entry in CATALOGUE.items()
         if name not in made
     ]
     return plan
-
-
-def _wanted(attack: str, options: RunOptions) -> bool:
-    """Return whether the options let an attack run."""
-    return options.membership or attack != "membership"
 
 
 def _check_level(level: float, n_attacks: int) -> None:

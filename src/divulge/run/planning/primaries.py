@@ -7,9 +7,8 @@ from math import isfinite
 
 from msgspec.structs import replace
 
-from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.checks import ACCEPTABLE, SHOWN
-from divulge.attacks.entry import Attack, Primary
+from divulge.attacks.entry import CATALOGUE, Attack, Primary
 from divulge.attacks.membership.blind import same_people
 from divulge.core.result import Result, is_compared, label, rounded_up
 from divulge.report.model import Bound

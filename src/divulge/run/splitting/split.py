@@ -13,7 +13,7 @@ from divulge.core.errors import SettingError
 from divulge.run.splitting.holdout_split import split_rows
 from divulge.run.splitting.linked_split import split_linked
 from divulge.tables.frames import Table, collect
-from divulge.tables.readers import opened
+from divulge.tables.opening import opened
 
 __all__ = ["split"]
 

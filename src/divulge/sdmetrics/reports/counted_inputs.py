@@ -24,7 +24,8 @@ from divulge.sdmetrics.reports.tables import COMPARED
 from divulge.tables.canonical_values import without_missing
 from divulge.tables.engines import copied
 from divulge.tables.frames import Table
-from divulge.tables.readers import opened, read_metadata
+from divulge.tables.opening import opened
+from divulge.tables.readers import read_metadata
 
 __all__ = ["Progress", "counted_inputs", "counted_table", "described"]
 

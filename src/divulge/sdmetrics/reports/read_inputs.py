@@ -18,7 +18,8 @@ from divulge.sdmetrics.reports.memory_check import check_scores, check_values
 from divulge.tables.folders import read_tables, table_files, table_role
 from divulge.tables.frames import Table, collect
 from divulge.tables.matched_names import matched_names
-from divulge.tables.readers import load, opened, read, read_metadata
+from divulge.tables.opening import load, opened
+from divulge.tables.readers import read, read_metadata
 from divulge.tables.sizes import TableSize, size_of
 
 __all__ = ["Inputs", "check_memory", "is_one_file", "loaded", "read_inputs", "tables_of"]
