@@ -1,6 +1,6 @@
 """An attack that no other file knows: entered as CONTRIBUTING says, it is run, reported, recorded, rounded and ranked.
 
-The leak is planted: the synthetic table has the codes of members written backwards, in otherwise fresh rows. Nothing
+The leak is planted: the synthetic table has the codes of members in a mirrored alphabet, in otherwise fresh rows. Nothing
 else compares them.
 """
 
@@ -22,8 +22,16 @@ from divulge.core.result import Individual, Result
 from divulge.report.explain import explain, page
 from divulge.stats import Outcomes, compare
 
-NOTE = "a code of the synthetic table is read backwards"
-SHARE = "share of members whose code stands backwards"
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def mirror(codes):
+    signs = [*ALPHABET, *"0123456789"]
+    return codes.str.replace_many(signs, [*ALPHABET[::-1], *"9876543210"])
+
+
+NOTE = "a code of the synthetic table is read in a mirrored alphabet"
+SHARE = "share of members whose code stands mirrored"
 
 
 def people(rng, n):
@@ -39,8 +47,8 @@ def tables():
     rng = np.random.default_rng(1)
     real, holdout, fresh = (people(rng, 200) for _ in range(3))
     # some strangers too, so that no count is too small for an external edition
-    backwards = pl.concat([real["code"][:80], holdout["code"][:20]]).str.reverse()
-    synthetic = fresh.with_columns(code=pl.concat([backwards, fresh["code"][100:]]))
+    mirrored_codes = mirror(pl.concat([real["code"][:80], holdout["code"][:20]]))
+    synthetic = fresh.with_columns(code=pl.concat([mirrored_codes, fresh["code"][100:]]))
     return real, synthetic, holdout
 
 
@@ -51,11 +59,11 @@ def entered():
 
     @attack(
         family="mirrored",
-        question="Does somebody's code stand backwards in the synthetic table?",
+        question="Does somebody's code stand mirrored in the synthetic table?",
         needs="a column of codes",
         reference="This test.",
         words=Words(
-            says="I read codes backwards.", knows="He knows a code.", data="It takes texts.", formula="hit = 0 or 1.",
+            says="I read codes in a mirrored alphabet.", knows="He knows a code.", data="It takes texts.", formula="hit = 0 or 1.",
             reading="0 is nobody, 1 is everybody; negative is fewer members than strangers.", silent=("All else.",),
             settings={"column": "The column of codes."},
         ),
@@ -67,7 +75,7 @@ def entered():
         notes=(NOTE,),
     )  # fmt: skip
     def mirrored(case: Case, *, column: str = "code") -> Result:
-        """Return who has a code that stands backwards in the synthetic table.
+        """Return who has a code that stands mirrored in the synthetic table.
 
         Parameters
         ----------
@@ -78,14 +86,14 @@ def entered():
         --------
         >>> import polars as pl
         >>> people = pl.DataFrame({"code": ["ab", "cd"]})
-        >>> mirrored(people, pl.DataFrame({"code": ["ba", "xy"]})).real.hits
+        >>> mirrored(people, pl.DataFrame({"code": ["zy", "xy"]})).real.hits
         1.0
         """
         scores = [np.zeros(case.n_rows(role)) for role in ("real", "holdout")]
         if column in case.columns:
             levels = case.pooled(column).levels.cast(pl.String)
             codes = case.codes(column, binned=False)
-            present = set(levels.gather(np.unique(codes[1][codes[1] > 0]) - 1).str.reverse())
+            present = set(mirror(levels.gather(np.unique(codes[1][codes[1] > 0]) - 1)))
             hit = np.array([False, *(level in present for level in levels)])
             scores = [hit[c].astype(float) for c in (codes[0], *codes[2:])]
         members = Outcomes(scores[0])
@@ -140,8 +148,8 @@ def test_every_document_has_it(report):
 
 
 def test_it_explains_itself(entered):
-    assert "I read codes backwards." in explain("mirrored")
-    assert "I read codes backwards." in page("mirrored")
+    assert "I read codes in a mirrored alphabet." in explain("mirrored")
+    assert "I read codes in a mirrored alphabet." in page("mirrored")
 
 
 def test_its_scores_are_recorded(report):

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import divulge
+from divulge.attacks.membership.results import WHOLE
 from divulge.attacks.membership.whole_people import nearest as person_nearest
 from divulge.attacks.membership.whole_people import scores as person_scores
 from divulge.attacks.membership.whole_people import tables as person_tables
@@ -14,7 +15,6 @@ from divulge.attacks.membership.whole_people.blind import IN_BOTH_SIDES, visible
 from divulge.attacks.membership.whole_people.nearest import NEAR, nearest_of
 from divulge.attacks.membership.whole_people.scores import Component, halves_of, hit, surprise, weight_of
 from divulge.attacks.membership.whole_people.tables import people_of
-from divulge.attacks.membership.whole_people.whole_person import WHOLE
 from divulge.core.errors import SettingError, TableError
 from divulge.core.relations import Relation, RelationalSchema
 from divulge.core.schema import Column, Schema

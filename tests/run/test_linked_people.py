@@ -111,7 +111,7 @@ def test_rows_of_grandchildren_and_described_rows_count(monkeypatch):
     assert [h.keys for h in found.persons.histories] == [("items",), ("orders",), ("users", "items", "orders")]
     monkeypatch.setattr(module, "MOST_FEATURES", 5)
     few = made(tables, schema=schema, unit="users")
-    assert few.frames[0].width == 1 + 5
+    assert few.frames[0].width == 2 + 5  # age, and the key, as these synthetic people have real ones
     assert any("5 are made columns" in n for n in few.persons.notes)
 
 

@@ -90,8 +90,8 @@ def test_limits_of_a_candidate_hold_for_all_together_and_are_means_over_its_tabl
 
 def test_names_of_candidates_stand_off_the_lines():
     points = [
-        Point("one", 0.02, 0.0, 0.04, 0.1, 0.0, 0.2, "none found"),
-        Point("two", 0.03, 0.0, 0.05, 0.3, 0.3, 0.3, "none found"),
+        Point("one", 0.02, 0.1, 0.0, 0.2, "none found"),
+        Point("two", 0.03, 0.3, 0.3, 0.3, "none found"),
     ]
     drawn = risk_against_use("x", points, measure="m", acceptable=0.05)
     (at,) = (float(y) for y in re.findall(r'y="([0-9.]+)"[^>]*>one<', drawn))

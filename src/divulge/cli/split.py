@@ -95,7 +95,8 @@ def split(table: str, out: str, *, pairs: bool, secrets: list[str], runs: int, *
     from divulge.run.splitting.holdout_files import next_command, split_file
     from divulge.tables.folders import is_linked, relations_in
 
-    schema = relations_in(options.pop("schema_file"))
+    schema_file = options.pop("schema_file")
+    schema = relations_in(schema_file)
     if is_linked(table, described=schema is not None):
         real, holdout = _split_linked(table, out, schema, options)
     else:

@@ -77,7 +77,9 @@ def pairs_of(people: RowSets, others: RowSets | None = None) -> Floats:
     return np.asarray(own @ np.asarray(theirs.sum(axis=0)).ravel(), dtype=np.float64)
 
 
-def nearest_rows(asked: Ints, people: RowSets, others: RowSets | None = None) -> NearestRows:
+def nearest_rows(
+    asked: Ints, people: RowSets, others: RowSets | None = None, groups: Ints | None = None
+) -> NearestRows:
     """Return how far the nearest of others is from some persons.
 
     Parameters
@@ -88,6 +90,8 @@ def nearest_rows(asked: Ints, people: RowSets, others: RowSets | None = None) ->
         Their rows, and those of others like them.
     others
         With whom they are compared; None takes the other people.
+    groups
+        Of each person a number that those share who belong together, who are not compared; None where each is alone.
 
     Examples
     --------
@@ -100,11 +104,12 @@ def nearest_rows(asked: Ints, people: RowSets, others: RowSets | None = None) ->
     own, theirs = _matrices(people, people if others is None else others)
     mine, columns = own[asked], theirs.T.tocsr()
     sizes = people.sizes if others is None else others.sizes
+    of = np.arange(len(people.sizes)) if groups is None else groups
     complete, difference = np.zeros(len(asked), dtype=np.bool_), np.ones(len(asked))
     for part in _parts(np.asarray(mine @ np.asarray(theirs.sum(axis=0)).ravel())):
         shared = (mine[part] @ columns).tocoo()
         row, other = shared.coords
-        is_other = np.ones(len(row), dtype=np.bool_) if others is not None else other != asked[part][row]
+        is_other = np.ones(len(row), dtype=np.bool_) if others is not None else of[other] != of[asked[part]][row]
         row, other, n_shared = row[is_other], other[is_other], shared.data[is_other]
         size = people.sizes[asked[part]][row]
         complete[part][row[(n_shared == size) & (sizes[other] <= 2 * size)]] = True

@@ -55,8 +55,10 @@ def has_run(people: tuple[Ints, Ints], others: tuple[Ints, Ints], k: int, n_peop
     return out
 
 
-def shared_runs(people: tuple[Ints, Ints], k: int, n_people: int) -> Bools:
+def shared_runs(people: tuple[Ints, Ints], k: int, n_people: int, groups: Ints | None = None) -> Bools:
     """Return which people have a run of k values that another one of them has too, shape (n_people,).
+
+    With `groups`, a number of each person, another one is of another group.
 
     Examples
     --------
@@ -69,6 +71,7 @@ def shared_runs(people: tuple[Ints, Ints], k: int, n_people: int) -> Bools:
     starts = np.flatnonzero(np.diff(own, prepend=~own[:1]) != 0)
     out = np.zeros(n_people, dtype=np.bool_)
     if len(own):
-        several = np.minimum.reduceat(person, starts) != np.maximum.reduceat(person, starts)
+        group = person if groups is None else groups[person]
+        several = np.minimum.reduceat(group, starts) != np.maximum.reduceat(group, starts)
         out[person[np.repeat(several, np.diff(starts, append=len(own)))]] = True
     return out

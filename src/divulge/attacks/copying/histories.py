@@ -20,7 +20,16 @@ from divulge.case.relational.persons import History
 from divulge.core.result import Result
 from divulge.kernels.row_sets import nearest_rows, pairs_of, row_sets
 
-__all__ = ["HISTORIES", "HISTORIES_NOTES", "HISTORY_HITS", "NEAR_HISTORY", "OWN_ROW", "WHOLE_HISTORY", "histories"]
+__all__ = [
+    "HISTORIES",
+    "HISTORIES_NOTES",
+    "HISTORY_HITS",
+    "NEAR_HISTORY",
+    "OWN_ROW",
+    "OWN_VALUE",
+    "WHOLE_HISTORY",
+    "histories",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,9 +40,11 @@ NEAR_HISTORY = "history, nearly"
 OWN_ROW = "own row"
 _TIMELESS = ", without times"
 OWN_ROW_IN_BINS = "own row, in bins"
+OWN_VALUE = "own value"
 HISTORY_HITS = {
     WHOLE_HISTORY: "all rows, under one synthetic unit, of",
     NEAR_HISTORY: "the rows, nearly, under one synthetic unit, of",
+    OWN_VALUE: "values, under whatever synthetic unit, of",
     OWN_ROW: "rows, under whatever synthetic unit, of",
     OWN_ROW_IN_BINS: "rows, in bins, under whatever synthetic unit, of",
     f"{WHOLE_HISTORY}{_TIMELESS}": "all rows but their times, under one synthetic unit, of",
@@ -55,6 +66,7 @@ _NEAR = (
     "person and the nearest other one, do not share; of people whose rows nobody else has all of and no others"
 )
 _OWN = "the share of the rows of a person that no other person has and that stand in the synthetic table, whose ever"
+_OWN_VALUE = _OWN.replace("rows", "values")
 _BINS = "numbers were compared in bins"
 _ELSEWHERE = "histories: not compared, they need every row in memory"
 _SAMPLED = "histories: a random sample of {:,} members and {:,} strangers was asked"
@@ -63,6 +75,7 @@ HISTORIES_NOTES = (
     _WHOLE.format("'…'"),
     _NEAR.format("'…'"),
     _OWN,
+    _OWN_VALUE,
     _BINS,
     _ELSEWHERE,
     _SAMPLED.replace("{:,}", "#"),
@@ -121,6 +134,19 @@ class _Compared:
         self.synthetic = row_sets(contents[1], history.person[1])
 
     @property
+    def groups(self) -> Ints:
+        """Of each person a number that those share who are linked together."""
+        known = np.unique(self._ids)
+        units = [self._case.units(role) for role in ("real", "holdout")]
+        if self._case.persons is None or self._case.unit is None:
+            return np.arange(len(known))
+        out = np.zeros(len(known), dtype=np.int64)
+        for side, of in enumerate(units):
+            if of is not None:
+                out[known % 2 == side] = of[known[known % 2 == side] // 2]
+        return out
+
+    @property
     def is_member(self) -> NDArray[np.bool_]:
         """Which persons are members, shape (n_persons,)."""
         return np.asarray(np.unique(self._ids) % 2 == 0)
@@ -151,6 +177,13 @@ def _of_history(case: Case, history: History) -> tuple[list[Result], str]:
     coarse = exact if history.alike is history.content else _Compared(case, history, history.alike)
     if not len(exact.synthetic.sizes):
         return [], ""
+    if history.values:
+        score = _own_rows(exact)
+        if np.mean(~np.isnan(score)) < OWN_NUMBERS:
+            return [], ""
+        return [
+            exact.results(Result(attack="copies", variant=OWN_VALUE, keys=history.keys, notes=(_OWN_VALUE,)), score)
+        ], ""
     out, note = _together(case, history, exact, coarse)
     if case.persons is None or len(history.keys) > 1 or history.timeless:
         return out, note
@@ -161,7 +194,9 @@ def _of_history(case: Case, history: History) -> tuple[list[Result], str]:
             out.append(found.results(plain, score))
     if history.steps is not None:
         sizes = tuple(case.n_rows(role) for role in ("real", "holdout")[: 1 + case.has_holdout])
-        for plain, scores in runs_of(history.steps, sizes, history.keys):
+        linked = [u for role in ("real", "holdout") if (u := case.units(role)) is not None]
+        groups = np.concatenate(linked) if linked else None
+        for plain, scores in runs_of(history.steps, sizes, history.keys, groups):
             out.append(by_record(case, plain, scores[0], scores[1] if case.has_holdout else None))
     return out, note
 
@@ -178,7 +213,7 @@ def _together(case: Case, history: History, exact: _Compared, coarse: _Compared)
     scores = [(WHOLE_HISTORY, [_WHOLE, *notes], to_synthetic.complete.astype(np.float64))]
     if coarse is not exact:
         to_synthetic, notes = nearest_rows(asked, coarse.sets, coarse.synthetic), [_BINS, *notes]
-    to_people = nearest_rows(asked, coarse.sets)
+    to_people = nearest_rows(asked, coarse.sets, groups=coarse.groups)
     own = to_people.difference > 0
     if own.mean() >= OWN_NUMBERS:
         near = np.full(len(asked), np.nan)
@@ -198,7 +233,9 @@ def _together(case: Case, history: History, exact: _Compared, coarse: _Compared)
 def _own_rows(found: _Compared) -> Floats:
     """Return the share of the rows that one person alone has that stand in the synthetic table; nan for none."""
     person, content = found.sets.has
-    own = np.bincount(content)[content] == 1
+    groups = np.unique(found.groups[person], return_inverse=True)[1].ravel()
+    pairs = np.unique(content * (int(groups.max(initial=0)) + 1) + groups)  # a row of linked people is one of theirs
+    own = np.bincount(pairs // (int(groups.max(initial=0)) + 1))[content] == 1
     there = np.isin(content, found.synthetic.has[1])
     n = np.bincount(person[own], minlength=len(found.sets.sizes))
     hits = np.bincount(person[own & there], minlength=len(n))

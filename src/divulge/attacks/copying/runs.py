@@ -15,6 +15,7 @@ from divulge.kernels.runs import has_run, shared_runs
 __all__ = ["RUN_HITS", "RUN_NOTES", "runs_of"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _CHANCE = 0.02  # share of people who have such a run with another person, at most
 _LONGEST = 50
@@ -30,7 +31,7 @@ RUN_NOTES = (_NOTE.format("#"),)
 
 
 def runs_of(
-    steps: tuple[Steps, ...], n_people: tuple[int, ...], keys: tuple[str, ...]
+    steps: tuple[Steps, ...], n_people: tuple[int, ...], keys: tuple[str, ...], groups: Ints | None = None
 ) -> Iterator[tuple[Result, list[Floats]]]:
     """Yield whether people have a run of rows that a synthetic person has too: a result without numbers, and scores.
 
@@ -46,6 +47,8 @@ def runs_of(
         Of real and of holdout.
     keys
         The table.
+    groups
+        Of each person, members first, a number that those share who are linked together.
     """
     real, synthetic, *strangers = steps
     sides = [real, *strangers]
@@ -57,7 +60,7 @@ def runs_of(
     n = int(starts[-1])
     lengths = np.bincount(pot[1], minlength=n)
     some = max(1, int((lengths > 0).sum()))
-    k = next((k for k in range(2, _LONGEST) if shared_runs(pot, k, n).sum() <= _CHANCE * some), 0)
+    k = next((k for k in range(2, _LONGEST) if shared_runs(pot, k, n, groups).sum() <= _CHANCE * some), 0)
     for variant, length in (("shorter run", k - 2), ("run", k), ("longer run", 2 * k)):
         asked = lengths >= length
         if length < 2 or asked.sum() < OWN_NUMBERS * some:

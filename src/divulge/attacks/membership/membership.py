@@ -26,7 +26,19 @@ from divulge.attacks.membership.blind import blind_check
 from divulge.attacks.membership.edit_score import EDIT_NOTES, edit_columns, edit_notes
 from divulge.attacks.membership.edit_score import NAME as EDITS
 from divulge.attacks.membership.known_members import KNOWN, check_known, stacked
-from divulge.attacks.membership.results import CONTEXT, GAIN, NOTES, RATES, Scored, judgement, judgements, shown, three
+from divulge.attacks.membership.results import (
+    CONTEXT,
+    GAIN,
+    NO_HOLDOUT,
+    NOTES,
+    RATES,
+    WHOLE,
+    Scored,
+    judgement,
+    judgements,
+    shown,
+    three,
+)
 from divulge.attacks.membership.scores import MEAN_RANK, STACKED, checked_scores, person_scores, shares_of
 from divulge.attacks.membership.several_tables import (
     BEST_TABLE,
@@ -36,6 +48,8 @@ from divulge.attacks.membership.several_tables import (
     by_number_of_tables,
 )
 from divulge.attacks.membership.whole_people.tables import NOTES as PEOPLE_NOTES
+from divulge.attacks.membership.whole_people.tables import has_rows
+from divulge.attacks.membership.whole_people.whole_person import no_holdout, whole_person
 from divulge.attacks.other_people import UNIT_NOTE, by_unit, pooled_units
 from divulge.attacks.registry import MIXED, attack
 from divulge.case.case import Case
@@ -46,12 +60,11 @@ from divulge.kernels.edits import LONGEST
 from divulge.stats.roc import auc, auc_gain
 from divulge.stats.score_tests import score_tests
 
-__all__ = ["NO_HOLDOUT", "membership"]
+__all__ = ["membership"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-NO_HOLDOUT = "no holdout: members cannot be compared with anybody; give people that the synthesizer never saw"
 _BEST = "the best single score is chosen on these people, which makes the gain over it smaller, not larger"
 
 _BEST_AUC = "AUC of the best single score"
@@ -87,9 +100,9 @@ _WORDS = Words(
         "monte carlo: number of rows of S within the median of d_1(x, S)\n"
         "domias: log density of S at x - log density of W at x\n"
         "gen-lra: gain in log density of W at the 200 nearest rows of S if x is added\n"
-        "whole person, of several linked tables: hit of the row of the person, of the rows below, and of sets of\n"
-        "    rows (mean distance to the nearest row, both ways; bags of cells), as -log of the share of null twins\n"
-        "    above it, added up; a twin has one half of W in place of S, the other half in place of W\n"
+        "whole person, of several linked tables: hit of the row of the person, of the rows below, and of\n"
+        "    sets of rows (mean distance to the nearest row, both ways; bags of cells), as -log of the share\n"
+        "    of null twins above it, added up; a twin has one half of W in place of S, one in place of W\n"
         "AUC = P(member scores higher than stranger)\n"
         "TPR = share of members claimed where the share FPR of strangers is\n"
         "risk = (TPR - FPR) / (1 - FPR) at FPR = 10%\n"
@@ -147,7 +160,7 @@ def _disk(columns: int, in_blocks: bool) -> int:
         kept=_BYTES_OF_HASH,
     ),
     weight=3,
-    primary=Primary("membership", lambda variant: variant == MEAN_RANK, placed=True),
+    primary=Primary("membership", lambda variant: variant in (MEAN_RANK, WHOLE), placed=True),
     hit={"": "taken for members:"},
     context={
         **dict.fromkeys(CONTEXT, Withheld()),
@@ -211,6 +224,11 @@ def membership(
     >>> found.real.hits, found.real.n, found.verdict
     (46.0, 120, 'excess found')
     """
+    if case.persons is not None and has_rows(case.persons.linked, case.persons.table):
+        ours, theirs = case.units("real"), case.units("holdout")
+        together = None if ours is None or theirs is None else {"real": ours, "holdout": theirs}
+        linked, table = case.persons.linked, case.persons.table
+        return whole_person(linked, table, together) if case.has_holdout else (no_holdout(),)
     wanted = checked_scores(scores)
     compared, left_out = distance_columns(case, columns)
     keys = () if columns is None else compared

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.membership.exposure import flagged_at, highest_of_unit, p_values
+from divulge.attacks.membership.results import WHOLE
 from divulge.attacks.membership.scores import MEAN_RANK, PARTS
 from divulge.core.result import Result
 from divulge.stats.roc import mid_ranks
@@ -62,13 +63,18 @@ def recognised(results: Sequence[Result], real: Ints | None = None, holdout: Int
     Bates et al. (2023), Testing for outliers with conformal p-values.
     """
     own = {r.variant: r for r in results if r.attack == "membership" and r.individual is not None}
-    first = own.get(MEAN_RANK)
-    if first is None or not set(PARTS) <= own.keys() or first.comparison is None or first.comparison.unfair:
+    first = own.get(MEAN_RANK, own.get(WHOLE))
+    parts = PARTS if MEAN_RANK in own else tuple(name for name in own if name != WHOLE)
+    if first is None or not parts or not set(parts) <= own.keys():
+        return None
+    if first.comparison is None or first.comparison.unfair:
         return None
     members, strangers = _sides(first)
+    if WHOLE in own and np.isnan(members).any():  # a sample was asked
+        return None
     p = p_values(members, highest_of_unit(strangers, holdout))
-    ranks = [mid_ranks(np.concatenate(_sides(own[name])))[: len(members)] for name in PARTS]
-    by = tuple(PARTS[i] for i in np.argmax(ranks, axis=0).tolist())
+    ranks = [mid_ranks(np.concatenate(_sides(own[name])))[: len(members)] for name in parts]
+    by = tuple(parts[i] for i in np.argmax(ranks, axis=0).tolist())
     return Recognised(members, p, flagged_at(p, real, FDR), by)
 
 

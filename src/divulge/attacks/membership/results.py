@@ -28,8 +28,10 @@ __all__ = [
     "LEAST_ADVANTAGE",
     "LEAST_AUC",
     "NOTES",
+    "NO_HOLDOUT",
     "RATES",
     "WEIGHT",
+    "WHOLE",
     "Judgement",
     "Scored",
     "judgement",
@@ -82,6 +84,9 @@ NOTES = (
     "cannot tell: " + _SMALL_RATE.format(0).replace("0", "#").replace("1%", "#%"),
 )
 """Notes for the entry; "#" stands for a number."""
+NO_HOLDOUT = "no holdout: members cannot be compared with anybody; give people that the synthesizer never saw"
+WHOLE = "whole person"
+"""The score of a person of linked tables."""
 _LIMITS = ("", ", lower limit", ", upper limit")
 GAIN = "gain over the best single score"
 LEAST_AUC, LEAST_ADVANTAGE = (f"smallest {name} found with 80% power" for name in ("AUC", "membership advantage"))

@@ -19,17 +19,17 @@ from divulge.case.relational.people_checks import people_checks
 from divulge.case.relational.people_columns import (
     Owned,
     columns_of_people,
+    describes,
     is_target,
     own_columns,
-    places_in_order,
-    time_of,
+    recurring_keys,
 )
-from divulge.case.relational.persons import History, Persons, Steps
+from divulge.case.relational.people_histories import histories_of
+from divulge.case.relational.persons import Persons
 from divulge.core.distinct_values import distinct_values
 from divulge.core.errors import SettingError
 from divulge.core.relations import Relation
 from divulge.core.schema import Schema
-from divulge.kernels.counts.contingency import joint
 
 __all__ = ["PEOPLE_TOGETHER", "PeopleTables", "RowsOfPeople", "linked_together", "people_of", "rows_of_people"]
 
@@ -91,7 +91,7 @@ def people_of(linked: Linked, unit: str | None = None) -> PeopleTables:
     """
     rows = rows_of_people(linked, unit)
     root, ways, owned, joined = rows
-    used = {r.parent for relations in joined.values() for r in relations}
+    used = {r.parent for relations in joined.values() for r in relations if describes(linked, r)}
     apart = tuple(name for name, way in ways.items() if not way and name not in used)
     frames, own, told = columns_of_people(linked, root, owned, joined)
     wanted = tuple(c for c in frames[0].columns if c in own or is_target(c))
@@ -102,10 +102,12 @@ def people_of(linked: Linked, unit: str | None = None) -> PeopleTables:
         notes.append(f"people whom rows of {_named(linking)} link count together")
     kinds = linked.case(root).schema
     known = [replace(kinds[c], name=f"{root}.{c}", roles=()) for c in own_columns(linked, root)]
-    histories = tuple(_histories(linked, root, owned, joined))
+    known += [replace(kinds[c], name=f"{root}.{c}", kind="identifier", roles=()) for c in recurring_keys(linked, root)]
+    notes += _shared_above(linked, root)
+    histories = tuple(histories_of(linked, root, ways, owned, joined))
     checks = people_checks(linked, root, {n: [(o.person, o.row) for o in roles] for n, roles in owned.items()}, ways)
     unit_column = PEOPLE_TOGETHER if linking else None
-    persons = Persons(root, own, histories, tuple(checks), apart, wanted, tuple(notes))
+    persons = Persons(linked, root, own, histories, tuple(checks), apart, wanted, tuple(notes))
     return PeopleTables(tuple(frames), Schema(tuple(known)), unit_column, persons)
 
 
@@ -136,6 +138,17 @@ def rows_of_people(linked: Linked, unit: str | None = None) -> RowsOfPeople:
 
 def _named(names: Sequence[str] | Mapping[str, Any]) -> str:
     return ", ".join(map(repr, names))
+
+
+def _shared_above(linked: Linked, people: str) -> Iterator[str]:
+    """Yield a note for each table of which several people share a row, as those of a household do."""
+    for relation in linked.schema.parents(people):
+        shared = relation.parent != people and (linked.children(relation, "real") > 1).any()
+        if shared:
+            yield (
+                f"several people share a row of {relation.parent!r}: if they belong together, as those of a household "
+                f"do, name {relation.parent!r} as the unit"
+            )
 
 
 def _owned(linked: Linked, ways: Sequence[tuple[Relation, ...]], role: str, root: str) -> Owned:
@@ -198,87 +211,3 @@ def linked_together(linked: Linked, rows: RowsOfPeople) -> tuple[list[Ints], tup
 def _several(owned: Owned) -> bool:
     """Return whether a row belongs to more than one person."""
     return len(owned.row) > len(np.unique(owned.row))
-
-
-# ---------------------------------------------------------------- all rows
-
-
-def _histories(
-    linked: Linked, root: str, owned: Mapping[str, Sequence[Owned]], joined: Mapping[str, Sequence[Relation]]
-) -> Iterator[History]:
-    """Yield the rows of people in each table, and in all with the person's own, by their contents."""
-    parts = {}
-    for name, own in owned.items():
-        time = time_of(linked, name)
-        found = _history(linked, name, own, joined[name])
-        if found is None:
-            continue
-        parts[name] = found
-        if time is not None and (timeless := _history(linked, name, own, joined[name], without=time)):
-            parts[name] = replace(found, steps=_steps(linked, name, own, timeless))
-            yield timeless
-    yield from parts.values()
-    if not parts:
-        return
-    content, alike = (_contents(linked, root, joined[root], binned=binned) for binned in (False, True))
-    people = [] if content is None or alike is None else [
-        History((root,), content, alike, tuple(np.arange(len(c)) for c in content))
-    ]  # fmt: skip
-    every = [*people, *parts.values()]
-    if len(every) > 1:
-        which = range(len(linked.roles))
-        content, alike = (
-            tuple(_numbered([getattr(h, what) for h in every], i) for i in which) for what in ("content", "alike")
-        )
-        persons = tuple(np.concatenate([h.person[i] for h in every]) for i in which)
-        yield History(tuple(k for h in every for k in h.keys), content, alike, persons)
-
-
-def _history(
-    linked: Linked, table: str, owned: Sequence[Owned], joined: Sequence[Relation], *, without: str = ""
-) -> History | None:
-    """Return the rows of people in one table; None where no column is compared."""
-    content, alike = (_contents(linked, table, joined, binned=binned, without=without) for binned in (False, True))
-    if content is None or alike is None:
-        return None
-    exact, coarse = (tuple(c[o.row] for c, o in zip(n, owned, strict=True)) for n in (content, alike))
-    same = all((a == b).all() for a, b in zip(exact, coarse, strict=True))
-    return History((table,), exact, exact if same else coarse, tuple(o.person for o in owned), bool(without))
-
-
-def _steps(linked: Linked, table: str, owned: Sequence[Owned], timeless: History) -> tuple[Steps, ...]:
-    """Return the rows of people in the order of time."""
-    orders = [places_in_order(linked, table, own, i) for i, own in enumerate(owned)]
-    return tuple(
-        Steps(values[order], own.person[order])
-        for values, own, order in zip(timeless.alike, owned, orders, strict=True)
-    )
-
-
-def _numbered(contents: Sequence[tuple[Ints, ...]], which: int) -> Ints:
-    """Return the contents of one role of several tables, those of each with numbers of their own."""
-    sizes = [1 + max((int(c.max(initial=-1)) for c in content), default=-1) for content in contents]
-    starts = np.cumsum([0, *sizes])
-    return np.concatenate([c[which] + start for c, start in zip(contents, starts, strict=False)])
-
-
-def _contents(
-    linked: Linked, table: str, joined: Sequence[Relation], *, binned: bool, without: str = ""
-) -> tuple[Ints, ...] | None:
-    """Return a number for what stands in each row of each role; None where no column is compared."""
-    case = linked.case(table)
-    named = [c for c in own_columns(linked, table) if c != without]
-    names = [c for c in named if case.schema[c].kind not in ("identifier", "text")]
-    codes = [[case.codes(c, binned=binned)[i] for c in names] for i in range(len(linked.roles))]
-    sizes = [case.n_codes(c, binned=binned) for c in names]
-    for relation in joined:
-        above = linked.case(relation.parent)
-        for c in own_columns(linked, relation.parent):
-            if above.schema[c].kind in ("identifier", "text"):
-                continue
-            for own, role in zip(codes, linked.roles, strict=True):
-                own.append(linked.gathered([relation], c, role, binned=binned) + np.int32(1))
-            sizes.append(above.n_codes(c, binned=binned) + 1)
-    if not sizes:
-        return None
-    return tuple(found.astype(np.int64) for found in joint(codes, sizes)[0])

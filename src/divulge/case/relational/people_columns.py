@@ -15,9 +15,21 @@ from divulge.case.encoded import ROLES
 from divulge.case.relational.linked import Linked
 from divulge.core.distinct_values import distinct_values
 from divulge.core.relations import Relation
+from divulge.kernels.counts.contingency import joint
 from divulge.kernels.relations import totals_of
 
-__all__ = ["Owned", "columns_of_people", "is_target", "own_columns", "places_in_order", "time_of"]
+__all__ = [
+    "Owned",
+    "columns_of_people",
+    "columns_of_rows",
+    "describes",
+    "is_target",
+    "key_values",
+    "own_columns",
+    "places_in_order",
+    "recurring_keys",
+    "time_of",
+]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -29,6 +41,7 @@ _RARE = (0.01, 0.2)  # shares of people who have a value once or more, for it to
 _MOST_RARE = 3
 _DAY = 86_400e6  # microseconds
 _BETWEEN = " | "
+_RECURRING = 0.5  # share of synthetic rows that name what a real row names, from which keys count as values
 _TOO_MANY = "of {} columns that describe the rows of a person {} are made columns of a person, some of each"
 
 
@@ -83,14 +96,60 @@ def own_columns(linked: Linked, table: str) -> list[str]:
     return [c.name for c in linked.case(table).schema.columns if "ignore" not in c.roles and c.kind != "constant"]
 
 
+def recurring_keys(linked: Linked, people: str) -> list[str]:
+    """Return the key columns of people of which a synthetic value is a real one: numbers of persons may recur."""
+    case, keys = linked.case(people), {c for r in linked.schema.children(people) for c in r.parent_key}
+    return [c for c in sorted(keys) if _share_recurring([case.codes(c, binned=False)]) > 0]
+
+
+def _share_recurring(codes: Sequence[Sequence[NDArray[Any]]]) -> float:
+    """Return the share of the rows of the second table whose value is one of the others; codes, 0 for missing."""
+    if len(codes[0]) < 2:
+        return 0.0
+    of_roles = joint([[c[i] for c in codes] for i in range(len(codes[0]))], [1 + max(map(np.max, c)) for c in codes])[0]
+    known = np.all([np.asarray(c[1]) > 0 for c in codes], axis=0)
+    people = np.concatenate([of_roles[0], *of_roles[2:]])
+    return float(np.isin(of_roles[1][known], people).mean()) if known.any() else 0.0
+
+
+def key_values(linked: Linked, relation: Relation) -> list[tuple[NDArray[np.int32], ...]] | None:
+    """Return the codes of the columns by which rows name a table that describes them; None where these do not recur.
+
+    Tables that describe rows usually stand on all sides, so that their keys are values: which doctor, which shop.
+    """
+    case = linked.case(relation.child)
+    codes = [case.codes(c, binned=False) for c in relation.child_key]
+    if not all(len(c[0]) for c in codes) or _share_recurring(codes) < _RECURRING:
+        return None
+    of_strangers = [(c[0], c[2]) for c in codes if len(c) > 2]
+    return codes if not of_strangers or _share_recurring(of_strangers) >= _RECURRING else None
+
+
+def describes(linked: Linked, relation: Relation) -> bool:
+    """Return whether a table says something of the rows that name it: by a column, or by its key."""
+    return bool(_told_by(linked, relation)) or key_values(linked, relation) is not None
+
+
+def _told_by(linked: Linked, relation: Relation) -> list[str]:
+    """Return the columns of a table that describe the rows that name it."""
+    schema = linked.case(relation.parent).schema
+    return [c for c in own_columns(linked, relation.parent) if schema[c].kind not in ("identifier", "text")]
+
+
+def _title(relation: Relation, joined: Sequence[Relation]) -> str:
+    """Return the name of a describing table, with the key where several lead to it."""
+    several = sum(r.parent == relation.parent for r in joined) > 1
+    return f"{relation.parent} by {', '.join(relation.child_key)}" if several else relation.parent
+
+
 def _root_columns(linked: Linked, root: str, joined: Sequence[Relation], role: str) -> list[pl.Series]:
     frame = linked.frame(root, role)
-    out = [frame[c].alias(f"{root}.{c}") for c in own_columns(linked, root)]
+    out = [frame[c].alias(f"{root}.{c}") for c in (*own_columns(linked, root), *recurring_keys(linked, root))]
     for relation in joined:
-        rows = linked.rows(relation, role)
+        rows, title = linked.rows(relation, role), _title(relation, joined)
         place = pl.Series(np.where(rows >= 0, rows, -1)).replace(-1, None)
         above = linked.frame(relation.parent, role)
-        out += [above[c].gather(place).alias(f"{relation.parent}.{c}") for c in own_columns(linked, relation.parent)]
+        out += [above[c].gather(place).alias(f"{title}.{c}") for c in own_columns(linked, relation.parent)]
     return out or [pl.Series("rows", np.ones(frame.height, dtype=np.int64))]
 
 
@@ -102,20 +161,24 @@ class _DescribingColumn(NamedTuple):
     column: str
     codes: Ints
     """Of each row of the table; 0 for missing."""
+    is_key: bool = False
+    """Whether its values are keys of what describes the rows, which are categories whatever they look like."""
 
 
-def _columns(linked: Linked, table: str, joined: Sequence[Relation], role: str) -> Iterator[_DescribingColumn]:
+def columns_of_rows(linked: Linked, table: str, joined: Sequence[Relation], role: str) -> Iterator[_DescribingColumn]:
+    """Yield the columns that say something of the rows of a table in one role."""
     case, which = linked.case(table), ROLES.index(role)
     for c in own_columns(linked, table):
         yield _DescribingColumn(f"{table}.{c}", case, c, case.codes(c, binned=False)[which].astype(np.int64))
     for relation in joined:
-        above = linked.case(relation.parent)
-        for c in own_columns(linked, relation.parent):
-            if above.schema[c].kind not in ("identifier", "text"):
-                codes = linked.gathered([relation], c, role, binned=False)
-                yield _DescribingColumn(
-                    f"{table}.{relation.parent}.{c}", above, c, np.maximum(codes, 0).astype(np.int64)
-                )
+        above, title = linked.case(relation.parent), _title(relation, joined)
+        for c in _told_by(linked, relation):
+            codes = np.maximum(linked.gathered([relation], c, role, binned=False), 0)
+            yield _DescribingColumn(f"{table}.{title}.{c}", above, c, codes.astype(np.int64))
+        keys = key_values(linked, relation)
+        if keys is not None and len(keys) == 1:
+            (key,) = relation.child_key
+            yield _DescribingColumn(f"{table}.{key}", case, key, keys[0][which].astype(np.int64), is_key=True)
 
 
 def _features(
@@ -125,13 +188,13 @@ def _features(
     owned = every[which]
     person, n = owned.person, owned.n_people
     yield pl.Series(f"{table}: rows", np.bincount(person, minlength=n))
-    order = places_in_order(linked, table, owned, which)
-    for name, case, column, codes in _columns(linked, table, joined, ROLES[which]):
+    order = places_in_order(linked, table, owned, joined, which)
+    for name, case, column, codes, is_key in columns_of_rows(linked, table, joined, ROLES[which]):
         own, pooled = codes[owned.row], case.pooled(column)
         kind = case.schema[column].kind
-        if kind in ("text", "identifier"):
+        if kind in ("text", "identifier") and not is_key:
             yield _texts(name, pooled.levels.cast(pl.String), own, person, n)
-        elif case.encoded.is_number(column):
+        elif case.encoded.is_number(column) and not is_key:
             yield from _numbers(name, case.numbers(column)[own], pooled.family == "datetime", person, n, order)
         else:
             shares = _shares(linked, table, every, joined, name, len(pooled.levels))
@@ -144,7 +207,7 @@ def _shares(
     """Return the share of the people of real and holdout who have each value, shape (n_levels,)."""
     people, sides = np.zeros(n_levels + 1), [0, 2][: max(1, len(every) - 1)]
     for role, own in ((linked.roles[i], every[i]) for i in sides):
-        codes = next(c.codes for c in _columns(linked, table, joined, role) if c.name == name)[own.row]
+        codes = next(c.codes for c in columns_of_rows(linked, table, joined, role) if c.name == name)[own.row]
         pairs = distinct_values(own.person * (n_levels + 1) + codes)
         people += np.bincount(pairs % (n_levels + 1), minlength=n_levels + 1)
     return people[1:] / max(1, sum(every[i].n_people for i in sides))
@@ -160,13 +223,14 @@ def time_of(linked: Linked, table: str) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
-def places_in_order(linked: Linked, table: str, owned: Owned, which: int) -> Ints | None:
+def places_in_order(linked: Linked, table: str, owned: Owned, joined: Sequence[Relation], which: int) -> Ints | None:
     """Return the rows of people in the order of time; None where no column says it."""
-    case, time = linked.case(table), time_of(linked, table)
+    time = time_of(linked, table)
     if time is None:
         return None
-    when = case.codes(time, binned=False)[which][owned.row]
-    rest: list[Any] = [case.codes(c, binned=False)[which][owned.row] for c in own_columns(linked, table) if c != time]
+    when = linked.case(table).codes(time, binned=False)[which][owned.row]
+    described = columns_of_rows(linked, table, joined, ROLES[which])
+    rest: list[Any] = [c.codes[owned.row] for c in described if c.name != f"{table}.{time}"]
     # ties by what else stands there, so that the order of the file says nothing
     return np.lexsort([*rest, when, owned.person])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ class History:
     """Of each role the person of each row: a row of the case, or a unit."""
     timeless: bool = False
     """Whether the column that orders the rows is left out of their contents."""
+    values: bool = False
+    """Whether it is one column of names, numbers or texts, of which only what one person alone has is looked at."""
     steps: tuple[Steps, ...] | None = None
     """The rows of one table in their order, where one column says it."""
 
@@ -46,6 +49,8 @@ class History:
 class Persons:
     """What linked tables say of people besides the row that each has in the case."""
 
+    linked: Any
+    """The tables, a `Linked`."""
     table: str
     """The table with one row for each person."""
     own: tuple[str, ...]

@@ -136,8 +136,8 @@ def split_linked_files(
     return replace(found, notes=(*notes, *found.notes)), *sides
 
 
-def next_command(real: Path, holdout: Path, unit: str | None) -> str:
+def next_command(real: Path, holdout: Path, unit: str | None, schema: str | None = None) -> str:
     """Return the command to run after a split."""
-    named = [] if unit is None else ["--unit", unit]
+    named = [*([] if unit is None else ["--unit", unit]), *([] if schema is None else ["--schema", schema])]
     synthetic = "synthetic" if real.is_dir() else "synthetic.csv"
     return shlex.join(["divulge", "assess", str(real), synthetic, "--holdout", str(holdout), *named])

@@ -21,7 +21,7 @@ from divulge.core.hashing import Hashes, code_hashes, value_hashes
 from divulge.core.relations import RelationalSchema
 from divulge.kernels.set_distances import SetsOfRows, unit_of
 
-__all__ = ["NOTES", "ORDER", "LinkedPeople", "PersonRows", "check_people", "people_of"]
+__all__ = ["NOTES", "ORDER", "LinkedPeople", "PersonRows", "check_people", "has_rows", "people_of"]
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint16]
@@ -125,6 +125,11 @@ def check_people(linked: Linked, unit: str | None = None) -> str:
             "belongs to it; one table alone is `divulge.membership(real, synthetic)`."
         )
     return table
+
+
+def has_rows(linked: Linked, people: str) -> bool:
+    """Return whether a table has rows of these people, one person each, with columns that can be compared."""
+    return any(_below(linked, name, people, []) for name in linked.names if name != people)
 
 
 def people_of(linked: Linked, unit: str | None = None) -> LinkedPeople:

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.membership.membership import NO_HOLDOUT
-from divulge.attacks.membership.results import RATES, Scored, judgements, shown
+from divulge.attacks.membership.results import NO_HOLDOUT, RATES, WHOLE, Scored, judgements, shown
 from divulge.attacks.membership.whole_people.blind import blind_check_of_people, visible_of
 from divulge.attacks.membership.whole_people.scores import GROUPS, person_scores_of
 from divulge.attacks.membership.whole_people.tables import ORDER, LinkedPeople, people_of
@@ -17,12 +16,11 @@ from divulge.case.relational.linked import Linked
 from divulge.core.result import Individual, Result
 from divulge.stats.score_tests import score_tests
 
-__all__ = ["SHARES", "WHOLE", "no_holdout", "whole_person"]
+__all__ = ["SHARES", "no_holdout", "whole_person"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-WHOLE = "whole person"
 SHARES = (0.1, 0.05, 0.02, 0.01)
 """Shares of all people, those with the highest scores, among whom members are counted."""
 
