@@ -379,3 +379,184 @@ def test_a_schema_may_be_the_path_of_its_file(tmp_path):
     assert divulge.assess(*alone, schema=str(tmp_path / "one.toml"), **FAST).results
     with pytest.raises(SettingError, match="describes several tables"):
         divulge.assess(*alone, schema=tmp_path / "linked.toml", **FAST)
+
+
+# ---------------------------------------------------------------- what a first version did not see
+
+
+def test_synthetic_rows_whose_key_leads_nowhere_are_compared():
+    real, synthetic, holdout = shops(20)
+    ids = real["users"]["uid"][:40].to_list()
+    lost = real["orders"].filter(pl.col("uid").is_in(ids)).with_columns(pl.col("uid") + 700_000)
+    found = by_variant(
+        divulge.assess(real, synthetic | {"orders": pl.concat([synthetic["orders"], lost])}, holdout, **FAST)
+    )
+    assert found[WHOLE_HISTORY, ("orders",)].verdict == "excess found"
+    assert found[WHOLE_HISTORY, ("orders",)].real.hits >= 35
+
+
+def test_keys_of_people_that_recur_are_found_and_new_ones_are_not_compared():
+    real, synthetic, holdout = shops(21)
+    rng = np.random.default_rng(0)
+    new = {t: rng.choice(10**9, N, replace=False) for t in "rsh"}
+
+    def keyed(tables, ids):
+        names = dict(zip(tables["users"]["uid"].to_list(), ids.tolist(), strict=True))
+        return {n: t.with_columns(pl.col("uid").replace_strict(names)) for n, t in tables.items()}
+
+    same = [keyed(real, new["r"]), keyed(synthetic, rng.permutation(new["r"])), keyed(holdout, new["h"])]
+    report = divulge.assess(*same, **FAST)
+    assert ("one column", ("users.uid",)) in {
+        (r.variant, r.keys) for r in report.results if r.verdict == "excess found"
+    }
+    other = divulge.assess(same[0], keyed(synthetic, new["s"]), same[2], **FAST)
+    assert not [r for r in other.results if r.keys == ("users.uid",)]
+
+
+def test_names_and_numbers_within_rows_are_compared_value_by_value():
+    real, synthetic, holdout = shops(22)
+    rng = np.random.default_rng(1)
+
+    def with_cards(tables, cards=None):
+        n = tables["orders"].height
+        own = [f"{c:016d}" for c in rng.integers(0, 10**15, n)] if cards is None else cards
+        return tables | {"orders": tables["orders"].with_columns(card=pl.Series(own[:n]))}
+
+    real, holdout = with_cards(real), with_cards(holdout)
+    n = synthetic["orders"].height
+    cards = [*real["orders"]["card"].sample(fraction=0.5, seed=0), *(f"9{c:015d}" for c in rng.integers(0, 10**14, n))]
+    for keep in (True, False):  # beside an order number, or taken for the key of the rows itself
+        tables = [t | {"orders": t["orders"].with_row_index("oid")} if keep else t for t in (real, synthetic, holdout)]
+        tables[1] = with_cards(tables[1], cards)
+        found = {(r.variant, r.keys): r for r in divulge.assess(*tables, **FAST).results if r.attack == "copies"}
+        own = found["own value", ("orders.card",)]
+        assert (own.verdict, own.holdout.hits) == ("excess found", 0)
+        assert ("own value", ("orders.oid",)) not in found
+
+
+def test_a_table_that_describes_rows_by_a_name_alone_counts_by_its_key():
+    rng = np.random.default_rng(5)
+    products = pl.DataFrame({"pid": range(300), "name": [f"product number {i}" for i in range(300)]})
+
+    def shop_of(first):
+        users = pl.DataFrame({"uid": np.arange(first, first + N), "age": rng.integers(18, 80, N)})
+        owner = np.repeat(users["uid"].to_numpy(), rng.integers(3, 8, N))
+        return {"users": users, "orders": pl.DataFrame({"uid": owner, "pid": rng.integers(0, 300, len(owner))}),
+                "products": products}  # fmt: skip
+
+    real, synthetic, holdout = (shop_of(first) for first in (0, 10_000, 20_000))
+    schema = linked_tables(real, synthetic).schema
+    schema = RelationalSchema(
+        schema.tables,
+        (Relation("users", ("uid",), "orders", ("uid",)), Relation("products", ("pid",), "orders", ("pid",))),
+    )
+    found = by_variant(divulge.assess(real, copied(real, synthetic), holdout, schema=schema, unit="users", **FAST))
+    assert found[WHOLE_HISTORY, ("orders",)].verdict == "excess found"
+    renamed = copied(real, synthetic)
+    renamed = {n: t.with_columns(pl.col("pid") + 5_000) if "pid" in t.columns else t for n, t in renamed.items()}
+    report = divulge.assess(real, renamed, holdout, schema=schema, unit="users", **FAST)
+    assert ("products", NO_RELATION) in [(c.column, c.why) for c in report.assessment.verdict.not_compared]
+
+
+def test_rows_that_link_people_are_own_to_those_whom_they_link():
+    rng = np.random.default_rng(6)
+
+    def bank(first):
+        users = pl.DataFrame({"uid": np.arange(first, first + 200), "age": rng.integers(18, 80, 200)})
+        pair = np.repeat(np.arange(100), 5)
+        cents = pl.Series(rng.integers(0, 10**7, 500) / 100)
+        return {
+            "users": users,
+            "transfers": pl.DataFrame({"a": first + 2 * pair, "b": first + 2 * pair + 1, "x": cents}),
+        }
+
+    real, synthetic, holdout = (bank(first) for first in (0, 10_000, 20_000))
+    schema = RelationalSchema(
+        {n: divulge.infer_schema(t) for n, t in real.items()},
+        (Relation("users", ("uid",), "transfers", ("a",)), Relation("users", ("uid",), "transfers", ("b",))),
+    )
+    x = pl.concat([real["transfers"]["x"].sample(fraction=0.6, seed=1), synthetic["transfers"]["x"]])[:500]
+    synthetic["transfers"] = synthetic["transfers"].with_columns(x=x.sample(fraction=1, shuffle=True, seed=2))
+    found = by_variant(divulge.assess(real, synthetic, holdout, schema=schema, **FAST))
+    own = found[OWN_ROW, ("transfers",)]
+    assert own.verdict == "excess found"
+    assert own.real.n == 200
+    assert own.holdout.rate < 0.05
+
+
+def test_two_relations_to_one_describing_table_have_names_of_their_own():
+    rng = np.random.default_rng(7)
+    towns = pl.DataFrame({"town": [f"t{i}" for i in range(20)], "region": ["n", "s", "e", "w"] * 5})
+
+    def country(first):
+        users = {"uid": np.arange(first, first + N), **{c: rng.choice(towns["town"], N) for c in ("home", "work")}}
+        trips = {
+            "uid": rng.integers(first, first + N, 3 * N),
+            **{c: rng.choice(towns["town"], 3 * N) for c in ("a", "b")},
+        }
+        return {"users": pl.DataFrame(users), "trips": pl.DataFrame(trips), "towns": towns}
+
+    three = [country(first) for first in (0, 10_000, 20_000)]
+    relations = [Relation("users", ("uid",), "trips", ("uid",))]
+    relations += [
+        Relation("towns", ("town",), *end)
+        for end in (("users", ("home",)), ("users", ("work",)), ("trips", ("a",)), ("trips", ("b",)))
+    ]
+    schema = RelationalSchema(linked_tables(three[0], three[1]).schema.tables, tuple(relations))
+    assert divulge.assess(*three, schema=schema, unit="users", **FAST).verdict != "excess found"
+    columns = people_of(linked_tables(*three, schema=schema), "users").frames[0].columns
+    assert {"towns by home.region", "towns by work.region"} <= set(columns)
+    assert {"trips.towns by a.region: distinct values", "trips.towns by b.region: distinct values"} <= set(columns)
+
+
+def test_sorted_files_that_number_anew_are_no_shared_people():
+    def numbered(tables):
+        users = tables["users"].sort("sex", "age").with_row_index("new")
+        names = dict(zip(users["uid"].to_list(), users["new"].to_list(), strict=True))
+        return {n: t.with_columns(pl.col("uid").replace_strict(names)) for n, t in tables.items()}
+
+    report = divulge.assess(*map(numbered, shops(23)), **FAST)
+    assert "people apart" not in failing(report)
+
+
+def test_ties_in_time_do_not_follow_the_file():
+    rng = np.random.default_rng(8)
+    goods = pl.DataFrame({"pid": range(9), "kind": list("abcabcabc")})
+
+    def shop_of(first):
+        users = pl.DataFrame({"uid": np.arange(first, first + N), "age": rng.integers(18, 80, N)})
+        day = np.datetime64("2024-01-01") + rng.integers(0, 4, 4 * N)
+        return {"users": users, "goods": goods, "orders": pl.DataFrame(
+            {"uid": rng.integers(first, first + N, 4 * N), "day": day, "pid": rng.integers(0, 9, 4 * N)})}  # fmt: skip
+
+    three = [shop_of(first) for first in (0, 10_000, 20_000)]
+    turned = [t | {"orders": t["orders"][::-1]} for t in three]
+    one, other = (people_of(linked_tables(*x), "users") for x in (three, turned))
+    assert one.frames[0].equals(other.frames[0])
+    for a, b in zip(one.persons.histories, other.persons.histories, strict=True):
+        assert (a.steps is None) == (b.steps is None)
+        if a.steps is not None:
+            assert all((x.values == y.values).all() for x, y in zip(a.steps, b.steps, strict=True))
+
+
+def test_who_names_nobody_is_not_lost():
+    rng = np.random.default_rng(9)
+
+    def firm(first):
+        boss = [None, *(first + rng.integers(0, 20, N - 1))]
+        return {"staff": pl.DataFrame({"id": np.arange(first, first + N), "boss": boss, "age": rng.integers(18, 80, N)}),
+                "leave": pl.DataFrame({"id": rng.integers(first, first + N, N), "days": rng.integers(1, 20, N)})}  # fmt: skip
+
+    three = [firm(first) for first in (0, 10_000, 20_000)]
+    schema = RelationalSchema(
+        {n: divulge.infer_schema(t) for n, t in three[0].items()}, (Relation("staff", ("id",), "leave", ("id",)),)
+    )
+    report = divulge.assess(*three, schema=schema, **FAST)
+    (check,) = (c for c in report.assessment.preconditions if c.check == "references")
+    assert check.ok
+    with pytest.raises(SettingError, match="no independent"):
+        divulge.assess(
+            *three,
+            schema=RelationalSchema(schema.tables, (*schema.relations, Relation("staff", ("id",), "staff", ("boss",)))),
+            **FAST,
+        )

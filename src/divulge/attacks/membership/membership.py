@@ -101,7 +101,7 @@ _WORDS = Words(
         "domias: log density of S at x - log density of W at x\n"
         "gen-lra: gain in log density of W at the 200 nearest rows of S if x is added\n"
         "whole person, of several linked tables: hit of the row of the person, of the rows below, and of\n"
-        "    sets of rows (mean distance to the nearest row, both ways; bags of cells), as -log of the share\n"
+        "    sets of rows (mean distance to the nearest row, both ways; bags of cells), as -log of the part\n"
         "    of null twins above it, added up; a twin has one half of W in place of S, one in place of W\n"
         "AUC = P(member scores higher than stranger)\n"
         "TPR = share of members claimed where the share FPR of strangers is\n"
