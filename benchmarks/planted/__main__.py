@@ -73,7 +73,8 @@ def main() -> None:
     )
     parser.add_argument("--results", type=Path, default=Path("planted-results"))
     parser.add_argument("--cache", type=Path, default=USUAL_CACHE, help="environments and base tables")
-    parser.add_argument("--short", action="store_true", help="only a dose of 10% and null worlds")
+    parser.add_argument("--short", action="store_true", help="only a dose of 10%% and null worlds")
+    parser.add_argument("--again", action="store_true", help="make runs that failed again")
     parser.add_argument("--seeds", type=int, default=0, help=f"usually {world.SEEDS}, short {world.FEW_SEEDS}")
     parser.add_argument("--nulls", type=int, default=0, help=f"null worlds of each ground; usually {world.NULLS}")
     parser.add_argument("--seconds", type=float, default=600, help="limit of one run, wall clock")
@@ -92,6 +93,10 @@ def main() -> None:
     if options.page:
         from planted import page
 
+        if not kept.rows:
+            raise SystemExit(
+                f"{options.results}: no runs there, and a page without any says nothing. Name --results DIR."
+            )
         return page.write(kept, options.page)
     adapters = environments.adapters()
     names = list(adapters) if options.tools == "all" else options.tools.split(",")
@@ -109,7 +114,7 @@ def main() -> None:
         command, variables = environments.command_of(adapters[name], adapter, options.cache)
         asked = tool.Tool(command, variables, seconds=options.seconds, memory=options.memory)
         seeds = min(options.seeds, world.FEW_SEEDS) if runs.is_slow(adapter.SECONDS) else options.seeds
-        bench = runs.Bench(name, asked, kept, tables, options.nulls, seeds)
+        bench = runs.Bench(name, asked, kept, tables, options.nulls, seeds, again=options.again)
         if options.documented:
             said = asked.documented()
             print(f"{name}: {said}", flush=True)
@@ -123,13 +128,13 @@ def main() -> None:
                 break
             base = options.base or w.bases[0]
             if options.short:
-                bench.first_dose(w, base)
-                said = ""
+                told = bench.first_dose(w, base)
             else:
-                said = ": " + "; ".join(line(*t) for t in bench.all_thresholds(w, base))
-            failed = sum("error" in r for r in kept.of(name, base, w.name))
-            failed_words = f", {failed} runs failed" if failed else ""
-            print(f"{name}: {number} of {len(mine)}, {w.name} in {base}{failed_words}{said}", flush=True)
+                few = options.nulls < runs.FEWEST_NULLS
+                told = [line(*t) for t in bench.all_thresholds(w, base) if t[1] == "own" or not few]
+            if failed := bench.failures(w, base):
+                told.append(f"{len(failed)} runs failed ({failed[0][:200]}); --again makes them anew")
+            print(f"{name}: {number} of {len(mine)}, {w.name} in {base}: {'; '.join(told)}", flush=True)
         asked.close()
     print(f"results: {kept.to_parquet()}")
     return None

@@ -74,6 +74,10 @@ def smallest_dose(
             break
         found(round(math.sqrt(below * above), 4), few)
     while True:
+        # with all seeds a dose may no longer be found, or be found: then the next one on that side is asked
+        for dose, unasked in zip((low, high), (end is None for end in around(said)), strict=True):
+            if unasked and dose not in said:
+                found(dose, few)
         at = [d for d in around(said) if d is not None]
         if all(said[d][1] >= seeds for d in at):
             break

@@ -101,6 +101,10 @@ SHORT = (
 """Worlds of the short form: five grounds, so that the null worlds are few."""
 
 
+FEWEST_NULLS = 19
+"""Null worlds below which no alarm at 5% is told."""
+
+
 def is_slow(seconds: float) -> bool:
     """Return whether a tool that takes so long for one run gets few seeds, and in the short form fewer worlds."""
     return seconds * SEEDS > SLOW
@@ -121,12 +125,17 @@ class Bench:
     nulls: int = NULLS
     seeds: int = SEEDS
     on_run: Callable[[dict[str, Any]], None] = lambda row: None
+    again: bool = False
+    """Whether runs that failed are made again, once in a call."""
+    tried: set[Key] = field(default_factory=set)
 
     def run(self, world: World, base: str, dose: float, seed: int) -> dict[str, Any]:
         """Return one run; at dose 0 the seed is that of a null world, which all worlds of the ground share."""
         name = world.name if dose else null_name(world)
         key = (self.name, base, name, dose, seed)
-        if key not in self.runs.rows:
+        known = self.runs.rows.get(key)
+        if known is None or (self.again and "error" in known and key not in self.tried):
+            self.tried.add(key)
             tables = make(world, self.tables, dose, seed + (0 if dose else NULL_SEED), base)
             said = self.tool.ask(tables, seed)
             for measure in (said.get("measures") or {}).values():
@@ -167,10 +176,29 @@ class Bench:
         for measure, rule in self.measures(world, base):
             yield measure, rule, self.threshold(world, base, measure, rule)
 
-    def first_dose(self, world: World, base: str) -> None:
-        """Ask the null worlds and the first dose alone: the short form."""
-        self.null_runs(world, base)
-        self.planted_runs(world, base, min(FIRST_DOSE, world.highest), self.seeds)
+    def first_dose(self, world: World, base: str) -> list[str]:
+        """Ask the null worlds and the first dose alone: the short form; return how many alarms each measure raised."""
+        nulls = self.null_runs(world, base)
+        planted = self.planted_runs(world, base, min(FIRST_DOSE, world.highest), self.seeds)
+        return [
+            f"{measure} ({rule}) {sum(alarm(r, measure, rule, nulls) for r in planted)} of {len(planted)}"
+            + (
+                f", {sum(alarm(r, measure, rule, nulls) for r in nulls)} of {len(nulls)} null worlds"
+                if rule == "own"
+                else ""
+            )
+            for measure, rule in self.measures(world, base)
+            if rule == "own" or len(nulls) >= FEWEST_NULLS
+        ]
+
+    def failures(self, world: World, base: str) -> list[str]:
+        """Return what is said of the runs of a world, null worlds too, that failed."""
+        names = (world.name, null_name(world))
+        return [
+            r["error"]
+            for (t, b, w, *_), r in self.runs.rows.items()
+            if (t, b) == (self.name, base) and w in names and "error" in r
+        ]
 
 
 def alarm(row: dict[str, Any], measure: str, rule: str, nulls: list[dict[str, Any]]) -> bool:

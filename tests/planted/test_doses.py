@@ -83,3 +83,10 @@ def test_intervals_hold_the_share():
 def test_a_dose_that_raises_some_alarms_and_too_few_sends_the_search_upwards():
     found = smallest_dose(lambda dose, n: [i % 5 < 2 or dose >= 0.15 for i in range(n)])
     assert 0.15 <= found.dose <= 0.2 and 0.1 in found.alarms and 0.02 not in found.alarms
+
+
+def test_where_all_seeds_no_longer_find_a_dose_the_next_one_is_asked():
+    """Five seeds find a tenth and twenty do not: before, the search ended without asking a fifth."""
+    found = smallest_dose(lambda dose, n: [i < 4 or dose >= 0.19 or (dose >= 0.1 and i % 4 > 1) for i in range(n)])
+    assert found.dose == pytest.approx(0.2)
+    assert found.alarms[0.1][1] == 20

@@ -87,8 +87,8 @@ def test_the_page_says_first_where_another_tool_is_better(runs, numbers, tmp_pat
     assert "| divulge | 2 of 40 (1 to 17%) | visits, as it is | 1 of 20 (1 to 24%) |" in text
     assert "| other | 2 of 40 (1 to 17%) | visits, as it is |" in text  # one measure of two
     assert "| divulge | 150 of 500 | 150 of 200 |" in text
-    assert "| other | python 3.11 | 2 of 42 | 5 | 50 | 0 | 4 of 5 | 2.0 | 300 |" in text
-    assert "| quiet | python 3.11 | 2 of 42 | 1 to 5 | 46 | 1 | none | 2.0 | 300 |" in text
+    assert f"| other | python 3.11 | 2 of {len(WORLDS)} | 5 | 50 | 0 | 4 of 5 | 2.0 | 300 |" in text
+    assert f"| quiet | python 3.11 | 2 of {len(WORLDS)} | 1 to 5 | 46 | 1 | none | 2.0 | 300 |" in text
     assert "| quiet | has no words for an alarm |  |  |" in text
     assert "hole; one person repeated; holdout seen" in text
     assert "nan" not in text and "None" not in text and "{" not in text
