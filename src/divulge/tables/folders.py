@@ -137,11 +137,14 @@ def is_linked(given: Any, *, described: bool) -> bool:
     """Return whether an argument names several tables; `described` says that the schema has several."""
     if not isinstance(given, str):
         return False
-    if not Path(given).is_dir():
-        return "=" in given and not Path(given).exists()
-    if described:
-        return True
-    if not any(p.is_file() for p in Path(given).iterdir()):
-        return False  # parts of one table in folders
+    try:
+        if not Path(given).is_dir():
+            return "=" in given and not Path(given).exists()
+        if described:
+            return True
+        if not any(p.is_file() for p in Path(given).iterdir()):
+            return False  # parts of one table in folders
+    except (OSError, ValueError):  # the reader says why it cannot be read
+        return False
     known = [set(c) for file in table_files([given]).values() if (c := columns_in(str(file))) is not None]
     return any(not (a & b) or a ^ b for a, b in pairwise(known))
