@@ -51,7 +51,7 @@ def has_run(people: tuple[Ints, Ints], others: tuple[Ints, Ints], k: int, n_peop
     """
     own, person = grams(*people, k)
     out = np.zeros(n_people, dtype=np.bool_)
-    out[person[np.isin(own, grams(*others, k)[0])]] = True
+    out[person[np.isin(own, grams(*others, k)[0], kind="sort")]] = True
     return out
 
 
@@ -68,9 +68,9 @@ def shared_runs(people: tuple[Ints, Ints], k: int, n_people: int, groups: Ints |
     own, person = grams(*people, k)
     order = np.lexsort((person, own))
     own, person = own[order], person[order]
-    starts = np.flatnonzero(np.diff(own, prepend=~own[:1]) != 0)
     out = np.zeros(n_people, dtype=np.bool_)
     if len(own):
+        starts = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]]))
         group = person if groups is None else groups[person]
         several = np.minimum.reduceat(group, starts) != np.maximum.reduceat(group, starts)
         out[person[np.repeat(several, np.diff(starts, append=len(own)))]] = True
