@@ -9,6 +9,7 @@ on pandas: each needs an environment of its own.
 import importlib.util
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -46,12 +47,14 @@ def bayes(real, parents, epsilon=0):
     from DataSynthesizer.DataDescriber import DataDescriber
     from DataSynthesizer.DataGenerator import DataGenerator
 
-    real.to_csv("/tmp/real.csv", index=False)
-    told = DataDescriber(category_threshold=12)
-    told.describe_dataset_in_correlated_attribute_mode("/tmp/real.csv", epsilon=epsilon, k=parents, seed=0)
-    told.save_dataset_description_to_file("/tmp/real.json")
-    generator = DataGenerator()
-    generator.generate_dataset_in_correlated_attribute_mode(len(real), "/tmp/real.json", seed=0)
+    with TemporaryDirectory() as folder:
+        table, told = f"{folder}/real.csv", f"{folder}/real.json"
+        real.to_csv(table, index=False)
+        described = DataDescriber(category_threshold=12)
+        described.describe_dataset_in_correlated_attribute_mode(table, epsilon=epsilon, k=parents, seed=0)
+        described.save_dataset_description_to_file(told)
+        generator = DataGenerator()
+        generator.generate_dataset_in_correlated_attribute_mode(len(real), told, seed=0)
     return generator.synthetic_dataset
 
 
