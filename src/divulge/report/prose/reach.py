@@ -10,7 +10,7 @@ from divulge.report.model import Assessment, Bound
 from divulge.report.prose.bounds import SEES_A_COPY
 from divulge.report.prose.compared import plain_share
 
-__all__ = ["NOT_BOUNDED", "Reach", "reaches", "test_name"]
+__all__ = ["NOT_BOUNDED", "Reach", "main_tests", "reaches", "test_name"]
 
 NOT_BOUNDED = "not bounded"
 _WIDE = 0.5  # limit from which a reason is given, and part of a full copy below which that is the reason
@@ -63,12 +63,26 @@ def reaches(data: Assessment) -> tuple[Reach, ...]:
     return tuple(_reach(worst[a], data) for a in ordered)
 
 
+def main_tests(data: Assessment) -> str:
+    """Return which tests must exclude a leak before a table is cleared; "" where none can clear it."""
+    if data.verdict.verdict not in ("none found", "cannot tell"):
+        return ""
+    required = [x.attack for x in reaches(data) if x.required]
+    names = dict.fromkeys(_IN_SHORT.get(a, test_name(a).partition(":")[0].lower()) for a in required)
+    limit = f"{100 * data.settings.acceptable:g}%"
+    policy = ", or what the policy accepts" if any(b.acceptable is not None for b in data.verdict.bounds) else ""
+    return f"{', '.join(names)}; each must exclude a leak above {limit}{policy}." if names else ""
+
+
+_IN_SHORT = {"dcr": "nearness"}
+
+
 def _height(bound: Bound) -> float:
     return float("inf") if not bound.bounded and bound.limit is None else bound.limit or 0.0
 
 
 def _reach(bound: Bound, data: Assessment) -> Reach:
-    name = test_name(bound.attack) + ("" if bound.primary else " (not required)")
+    name = test_name(bound.attack) + ("" if bound.primary else " (no main test)")
     state: Verdict = "none found" if bound.bounded else "cannot tell"
     return Reach(bound.attack, name, state, _limit(bound, data), _height(bound), bound.primary, _why(bound))
 
@@ -77,7 +91,7 @@ def _why(bound: Bound) -> str:
     if bound.limit is None or bound.limit < _WIDE:
         return ""
     if bound.shown is not None and bound.shown < _WIDE:
-        return f"of a full copy only {plain_share(bound.shown, 10_000)} would show here"
+        return f"a copy of the whole real table would reach {plain_share(bound.shown, 10_000)} here"
     return "there are too few people"
 
 
