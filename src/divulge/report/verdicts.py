@@ -106,10 +106,13 @@ RISK = {
 
 FIDELITY = {
     "differs": VerdictWord(sign="▲", small="▴", of_distance="more than chance gives."),
-    "like a fresh sample": VerdictWord(css="none", sign="●", of_distance="no table can do better without copying."),
+    "like a fresh sample": VerdictWord(
+        css="none", sign="●", state="like a new sample", of_distance="no table can do better without copying."
+    ),
     "cannot tell": VerdictWord(css="nohold", sign="◆", of_distance="too few rows to say whether that matters."),
     "closer than a fresh sample": VerdictWord(
         sign="▼",
+        state="closer than a new sample",
         small="▾",
         of_distance="closer than chance gives, as a table of copies would be.",
     ),

@@ -139,9 +139,9 @@ def order_in_words(placed: Sequence[Placed], level: float) -> str:
     told = sum(p.first - 1 for p in placed)  # first rank less 1: how many others surely stand before a candidate
     if not told:
         found = [p for p in placed if p.why and n <= _NAMED]
-        first = "cleared ones first, then least" if any(p.verdict == "none found" for p in placed) else "least"
+        which = "cleared ones first, then least" if any(p.verdict == "none found" for p in placed) else "least"
         return (
-            f"The data do not tell the {n} candidates apart by risk. By estimate, {first} risk first: "
+            f"The data do not tell the {n} candidates apart by risk. By estimate, {which} risk first: "
             f"{some([f'“{p.label}”' for p in placed])}." + (f" Found: {some(list(map(str, found)))}." if found else "")
         )
     apart = (

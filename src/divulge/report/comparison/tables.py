@@ -114,7 +114,7 @@ def _in_short(c: Candidate) -> str:
     """Return in which test something was found, or what a main test leaves open, in a few words."""
     if c.why:
         return formatting.brief(re.split(r": | \(|;", c.why, maxsplit=1)[0], _BRIEF)
-    return formatting.brief(re.sub(r"( and \d+ more)?( \(limit [^)]*\))?$", "", c.clearance), _BRIEF)
+    return formatting.brief(re.sub(r"( and \d+ more)?( not excluded)?( \(limit [^)]*\))?$", "", c.clearance), _BRIEF)
 
 
 def matrix_of(data: Comparison) -> Table:

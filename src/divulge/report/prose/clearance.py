@@ -47,13 +47,14 @@ def clearance(data: Assessment) -> str:
     required = [x for x in reaches(data) if x.required]
     if verdict == "none found":
         known = [x for x in required if x.limit != NOT_BOUNDED]
-        return f"no main test above {max(known, key=lambda x: x.share).limit}{limit}" if known else ""
+        return f"main tests exclude above {max(known, key=lambda x: x.share).limit}{limit}" if known else ""
     if _by_others(data):
         return why_open(data)
     left = sorted((x for x in required if x.state == "cannot tell"), key=lambda x: -x.share)
     if not left:
         return why_open(data)
     more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+    more += " not excluded"
     reached = "not bounded" if left[0].limit == NOT_BOUNDED else f"up to {left[0].limit}"
     return f"{_name(left[0].test)} {reached}{more}{limit}"
 

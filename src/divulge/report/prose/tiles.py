@@ -196,9 +196,9 @@ def _open(q: Asked, data: Assessment, state: State) -> tuple[State, str, str]:
         return "cannot tell", told, f" Blocks the clearance{whose}: up to {worst.limit} not excluded."
     if state == "none found" or not order.has_holdout(data) or order.in_doubt(data) or any(x.required for x in own):
         return state, "", ""
-    worst = max((x for x in left if x.limit != NOT_BOUNDED), key=lambda x: x.share, default=None)
-    open_ = "" if worst is None else f" Not excluded: an excess of up to {worst.limit}"
-    why = f" ({worst.why})" if worst is not None and worst.why else ""
+    widest = max((x for x in left if x.limit != NOT_BOUNDED), key=lambda x: x.share, default=None)
+    open_ = "" if widest is None else f" Not excluded: an excess of up to {widest.limit}"
+    why = f" ({widest.why})" if widest is not None and widest.why else ""
     return state, f"{open_}{why}{'.' if open_ else ''} {_NO_MAIN}", f" {_NO_MAIN}"
 
 

@@ -137,7 +137,6 @@ def bars(head: FidelityResult) -> tuple[Bar, ...]:
 SCALE = 5
 """The ruler at which the bar of use ends."""
 _USES = ((2, "close to a new sample"), (4, "coarse"), (float("inf"), "of little use for counts"))
-_WORDS = {"like a fresh sample": "like a new sample", "closer than a fresh sample": "closer than a new sample"}
 """Words for a ruler up to these."""
 
 
@@ -145,7 +144,7 @@ def use_word(head: FidelityResult) -> str:
     """Return in a few words how useful a table is that lies so far from the real one; "" where that is withheld."""
     if head.ruler is None:
         return ""
-    return _WORDS.get(head.verdict) or next(word for most, word in _USES if head.ruler <= most)
+    return FIDELITY[head.verdict].state or next(word for most, word in _USES if head.ruler <= most)
 
 
 def brief(data: Assessment, head: FidelityResult) -> str:
