@@ -16,6 +16,7 @@ from divulge.report.prose.advice import COARSER, advice, carriers
 from divulge.report.prose.bounds import _HOLDING as holding_reasons
 from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
 from divulge.report.prose.clearance import NOT_COMPARED as why_not_compared
+from divulge.report.prose.clearance import clearance
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.decision import decision, headline
 from divulge.report.prose.membership import membership_in_words
@@ -724,3 +725,59 @@ def test_sentences_for_the_record_of_processing_stand_in_both_documents_and_edit
         for text in (page(edition, []), markdown(edition)):
             assert FOR_THE_RECORD in text
             assert "No law names a number" in text
+
+
+# ---------------------------------------------------------------- what newcomers could not tell
+
+
+def test_a_question_that_cannot_tell_says_whether_it_blocks():
+    """Singling out, which clears nothing, is as open in a cleared table as in one that is not."""
+    single = bound(CALM[1], limit=0.67) | {"primary": False}
+    guess = CALM[1] | {"verdict": "cannot tell"}
+    open_ = CALM[3] | {"verdict": "cannot tell"}
+    held = report(
+        CALM[0], guess, open_, verdict="cannot tell", bounds=[bound(CALM[0]), single, bound(open_, limit=0.057)]
+    )
+    free = report(CALM[0], guess, CALM[3], verdict="none found", bounds=[bound(CALM[0]), single, bound(CALM[3])])
+    for data, blocks in ((held, True), (free, False)):
+        by = {t.id: t for t in tiles(data)}
+        assert by["singling_out"].brief.endswith("No main test: blocks nothing.")
+        assert by["inference"].brief.endswith("Blocks the clearance: up to 5.7% not excluded.") is blocks
+        assert decision(data).main == "copies, inference; each must exclude a leak above 5%."
+        assert "<b>Main tests</b> clear a table: copies, inference; each" in page(data, [])
+    assert decision(report(EXACT)).main == ""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "limits", "more", "told"),
+    [
+        ("none found", (0.012, 0.042), {}, "main tests exclude above 4.2% (limit 5%)"),
+        ("cannot tell", (0.012, 0.094), {}, "inference up to 9.4% not excluded (limit 5%)"),
+        ("cannot tell", (0.060, 0.094), {}, "inference up to 9.4% and 1 more not excluded (limit 5%)"),
+        ("cannot tell", (0.012, 0.042), {"nearer": True}, "nearness: synthetic rows lie nearest to members somewhat more "
+         "often than chance gives"),
+        ("excess found", (0.012, 0.042), {}, ""),
+        ("no holdout", (0.012, 0.042), {}, "nobody to compare with"),
+    ],
+)  # fmt: skip
+def test_a_clause_says_why_a_table_is_cleared_or_not(verdict, limits, more, told):
+    data = report(*CALM, verdict=verdict, bounds=[bound(CALM[0], limit=limits[0]), bound(CALM[3], limit=limits[1])])
+    assert clearance(replace(data, verdict=replace(data.verdict, **more))) == told
+
+
+def test_where_rows_near_people_answer_the_first_question_it_is_not_headed_copies():
+    hole = found("dcr", 0, 540, "deficit found", variant="hole")
+    data = report(hole, verdict="deficit found")
+    assert "<h3>Nearness</h3>" in page(data, []) and "| Nearness |" in markdown(data)
+    assert tiles(data)[0].id == "copies" and tiles(report(EXACT))[0].head == "Copies"
+
+
+@pytest.mark.parametrize("trains", [True, False])
+def test_only_a_new_table_can_be_cleared_where_the_step_trains_again(trains):
+    wide = CALM[2] | {"verdict": "cannot tell"}
+    data = report(CALM[0], wide, verdict="cannot tell", bounds=[bound(CALM[0]), bound(wide, limit=0.2, people=9000)])
+    if not trains:
+        data = replace(data, settings=replace(data.settings, people=500))
+        bounds = [replace(b, people=1500 if b.people else None) for b in data.verdict.bounds]
+        data = replace(data, verdict=replace(data.verdict, bounds=tuple(bounds)))
+    assert decision(data).again == ("Only a new table can be cleared." if trains else "Only a new run can clear it.")

@@ -112,9 +112,8 @@ def _in_words(c: Candidate) -> str:
 
 def _in_short(c: Candidate) -> str:
     """Return in which test something was found, or what a main test leaves open, in a few words."""
-    if c.why:
-        return formatting.brief(re.split(r": | \(|;", c.why, maxsplit=1)[0], _BRIEF)
-    return formatting.brief(re.sub(r"( and \d+ more)?( not excluded)?( \(limit [^)]*\))?$", "", c.clearance), _BRIEF)
+    plain = re.sub(r"( and \d+ more)?( not excluded)?( \(limit [^)]*\))?$", "", c.why or c.clearance)
+    return formatting.brief(re.split(r": | \(|;", plain, maxsplit=1)[0], _BRIEF)
 
 
 def matrix_of(data: Comparison) -> Table:

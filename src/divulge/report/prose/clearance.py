@@ -46,17 +46,19 @@ def clearance(data: Assessment) -> str:
     limit = f" (limit {100 * data.settings.acceptable:g}%)"
     required = [x for x in reaches(data) if x.required]
     if verdict == "none found":
-        known = [x for x in required if x.limit != NOT_BOUNDED]
-        return f"main tests exclude above {max(known, key=lambda x: x.share).limit}{limit}" if known else ""
-    if _by_others(data):
-        return why_open(data)
+        widest = max((x for x in required if x.limit != NOT_BOUNDED), key=lambda x: x.share, default=None)
+        accepted = any(b.acceptable for b in data.verdict.bounds)
+        return f"main tests exclude above {widest.limit}{'' if accepted else limit}" if widest else ""
+    what, why = _by_others(data)
+    if what:
+        return f"{what}: {why}"
     left = sorted((x for x in required if x.state == "cannot tell"), key=lambda x: -x.share)
     if not left:
         return why_open(data)
+    if left[0].limit == NOT_BOUNDED:
+        return f"{_name(left[0].test)}: too little excluded{limit}"
     more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-    more += " not excluded"
-    reached = "not bounded" if left[0].limit == NOT_BOUNDED else f"up to {left[0].limit}"
-    return f"{_name(left[0].test)} {reached}{more}{limit}"
+    return f"{_name(left[0].test)} up to {left[0].limit}{more} not excluded{limit}"
 
 
 def _name(test: str) -> str:
@@ -66,7 +68,7 @@ def _name(test: str) -> str:
 
 def why_open(data: Assessment) -> str:
     """Return in a few words why a run without a finding cannot say that there is none; "" where it does not know."""
-    if why := _by_others(data):
+    if why := _by_others(data)[1]:
         return why
     wide = undecided(data.verdict.bounds)
     unfair = {test_name(b.attack): b.why for b in wide if b.why}
@@ -78,18 +80,19 @@ def why_open(data: Assessment) -> str:
     return ", and ".join(told)
 
 
-def _by_others(data: Assessment) -> str:
-    """Return what holds the clearance back whatever the main tests exclude; "" where nothing does."""
+def _by_others(data: Assessment) -> tuple[str, str]:
+    """Return what holds the clearance back whatever the main tests exclude, as a noun and in words; "" for nothing."""
     if data.verdict.without_strangers:
-        return f"the holdout lacks {quoted(data.verdict.without_strangers, 2)}"
+        return "columns without strangers", f"the holdout lacks {quoted(data.verdict.without_strangers, 2)}"
     for reason, columns in holding(data.verdict.not_compared).items():
-        return f"{quoted(columns, 2)} {'was' if len(columns) == 1 else 'were'} not compared, as {NOT_COMPARED[reason]}"
+        was = "was" if len(columns) == 1 else "were"
+        return "columns not compared", f"{quoted(columns, 2)} {was} not compared, as {NOT_COMPARED[reason]}"
     if use.is_too_close(data):
-        return "pairs of columns are closer to the real table than chance allows"
+        return "pairs of columns", "pairs of columns are closer to the real table than chance allows"
     if data.verdict.nearer:
-        return "synthetic rows lie nearest to members somewhat more often than chance gives"
+        return "nearness", "synthetic rows lie nearest to members somewhat more often than chance gives"
     if lacking := lacking_in(data.verdict.required):
-        return f"the policy asks for no bound of {' and '.join(lacking)}"
+        return "policy", f"the policy asks for no bound of {' and '.join(lacking)}"
     if sum(b.primary for b in data.verdict.bounds) < 2:
-        return "the values are so coarse that even a full copy would hardly show"
-    return ""
+        return "coarse values", "the values are so coarse that even a full copy would hardly show"
+    return "", ""
