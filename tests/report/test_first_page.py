@@ -73,7 +73,7 @@ def report(*results, verdict="excess found", holdout=True, bounds=(), checks=(),
 def bound(r, *, limit=0.03, people=None):
     name = {k: r[k] for k in ("attack", "variant", "keys", "target")}
     return name | {"words": r["attack"], "primary": True, "limit": limit, "shown": 1.0, "bounded": limit <= 0.05,
-                   "people": people}  # fmt: skip
+                   "people": people, "acceptable": None}  # fmt: skip
 
 
 def texts(data):

@@ -70,7 +70,7 @@ def main_tests(data: Assessment) -> str:
     required = [x.attack for x in reaches(data) if x.required]
     names = dict.fromkeys(_IN_SHORT.get(a, test_name(a).partition(":")[0].lower()) for a in required)
     limit = f"{100 * data.settings.acceptable:g}%"
-    policy = ", or what the policy accepts" if any(b.acceptable for b in data.verdict.bounds) else ""
+    policy = ", or what the policy accepts" if any(b.acceptable is not None for b in data.verdict.bounds) else ""
     return f"{', '.join(names)}; each must exclude a leak above {limit}{policy}." if names else ""
 
 
