@@ -15,12 +15,12 @@ from divulge.report.prose import compared
 from divulge.report.prose.advice import COARSER, advice, carriers
 from divulge.report.prose.bounds import _HOLDING as holding_reasons
 from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
-from divulge.report.prose.clearance import NOT_COMPARED as why_not_compared
-from divulge.report.prose.clearance import clearance
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.decision import decision, headline
 from divulge.report.prose.membership import membership_in_words
+from divulge.report.prose.reach import NOT_COMPARED as why_not_compared
 from divulge.report.prose.reach import _why as reach_why
+from divulge.report.prose.reach import clearance
 from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.tiles import state_words, tiles
 

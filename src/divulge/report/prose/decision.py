@@ -12,10 +12,9 @@ from divulge.report.external.rounding import BASE
 from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
 from divulge.report.prose.bounds import excluded_in_words
-from divulge.report.prose.clearance import why_open
 from divulge.report.prose.compared import how_many, is_mean, lead, more_people, plain_share
 from divulge.report.prose.contradictions import contradictions
-from divulge.report.prose.reach import Reach, main_tests, reaches
+from divulge.report.prose.reach import Reach, main_tests, reaches, why_open
 from divulge.report.prose.sampled import sampled_in_words
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, clearest, leading, repeated_person, tiles

@@ -20,7 +20,7 @@ from divulge.core.records import INVALIDATING
 from divulge.core.result import FOUND, Individual, Result, label
 from divulge.report.comparison.prose import findings, findings_in_words
 from divulge.report.order import ORDER
-from divulge.report.prose.clearance import clearance
+from divulge.report.prose.reach import clearance
 from divulge.report.report import Report
 from divulge.run.assess import assess_with
 from divulge.run.comparing.compared_people import PeopleSeen, check_same_people, people_seen
