@@ -12,9 +12,10 @@ from divulge.core.errors import SettingError
 from divulge.demo import tables
 from divulge.release.conditions import conditions
 from divulge.release.policy import policy_from_toml, read_policy
-from divulge.release.regimes.answers import NOT_ANSWERED, answers, known_fields
+from divulge.release.regimes.answers import NOT_ANSWERED, answers
 from divulge.release.regimes.document import DOCUMENTS, regime_markdown, regime_page
-from divulge.release.regimes.regime import MAPPING, policy_text, read_regime, regime_from_toml, regimes
+from divulge.release.regimes.fields import FIELDS
+from divulge.release.regimes.regime import MAPPING, known_fields, policy_text, read_regime, regime_from_toml, regimes
 from divulge.report.documents import pdf
 from divulge.report.model import Assessment
 
@@ -80,6 +81,10 @@ def test_each_line_names_what_a_real_report_has_or_says_that_it_is_missing(name,
                 assert part in found.__struct_fields__, field
                 found = getattr(found, part)
     assert answer.said or line.missing
+
+
+def test_each_field_has_a_sentence_or_is_stated():
+    assert [f for f in known_fields() if not f.startswith("threat.")] == list(FIELDS)
 
 
 @pytest.mark.parametrize("field", known_fields())

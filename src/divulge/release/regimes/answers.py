@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from divulge.core.threat_model import TABLES, questions
+from divulge.release.regimes.fields import FIELDS
 from divulge.release.regimes.regime import Regime, RegimeLine
 from divulge.report import formatting, order
 from divulge.report.model import Assessment
 from divulge.report.prose import statement
 from divulge.report.prose.compared import short
 from divulge.report.prose.decision import Decision, decision
-from divulge.report.prose.people import facts_in_words
 from divulge.report.prose.tiles import state_words
 
-__all__ = ["NOT_ANSWERED", "LineAnswer", "Said", "answers", "in_words", "known_fields", "missing", "state_of_said"]
+__all__ = ["NOT_ANSWERED", "LineAnswer", "Said", "answers", "in_words", "missing", "state_of_said"]
 
 NOT_ANSWERED = "Not answered by this report"
 _OUTSIDE = "withheld in an external edition"
-_NAMED = 8
 _LETTERS = 420  # of what one field says
 
 
@@ -51,109 +48,6 @@ class LineAnswer:
     def answered(self) -> bool:
         """Whether anything that the line names is in the report."""
         return any(s.text for s in self.said)
-
-
-Field = Callable[[Assessment, Decision], str]
-
-
-def _evidence(head: str) -> Field:
-    return lambda data, told: dict(statement.evidence(data)).get(head, "")
-
-
-def _knowledge(head: str) -> Field:
-    return lambda data, told: statement.knowledge(data)[head]
-
-
-def _policy(data: Assessment, told: Decision) -> str:
-    policy = data.policy
-    if policy is None:
-        return ""
-    broken = sum(not c.kept for c in policy.conditions)
-    of = formatting.several(len(policy.conditions), "condition")
-    kept = f"{broken} not kept" if broken else "all kept"
-    return f"{formatting.prose(policy.name, 120)}: {of}, {kept}."
-
-
-def _bounds(data: Assessment, told: Decision) -> str:
-    """Return what the main tests rule out, test by test."""
-    if not told.reach:
-        return told.unbounded
-    limits = "; ".join(f"{r.test.replace(': ', ', ')} {r.limit}" for r in told.reach)
-    return f"A leak that was not found could still reach up to so many members: {limits}."
-
-
-def _tables(data: Assessment, told: Decision) -> str:
-    return "; ".join(
-        f"{role} {formatting.compact(t.rows)} rows, {t.columns} columns"
-        + (f", sha256 begins with {t.sha256[:12]}" if t.sha256 else "")
-        for role, t in data.tables.by_role().items()
-        if t
-    )
-
-
-def _untested(data: Assessment, told: Decision) -> str:
-    if data.not_tested or data.failed or data.left_out:
-        return told.not_tested
-    names = [o.attack.replace("_", " ") for o in data.not_run]
-    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    of = f" Attacks that it did not make: {', '.join(names[:_NAMED])}{more}." if names else ""
-    return f"Every question of the report was asked.{of}"
-
-
-def _unit(data: Assessment, told: Decision) -> str:
-    return f"Column of the unit: {formatting.name(data.settings.unit)}." if data.settings.unit else ""
-
-
-def _edition(data: Assessment, told: Decision) -> str:
-    if data.edition == "external":
-        return "This is the external edition: counts are multiples of 5, small ones are withheld, no record is in it."
-    return "This is the custodian's edition: it has exact counts and names of columns. Others read the external one."
-
-
-def _facts(place: int) -> Field:
-    def told(data: Assessment, _: Decision) -> str:
-        facts = facts_in_words(data)
-        return facts[place] if len(facts) > place else "" if place == 0 or not facts else "No record stands out so."
-
-    return told
-
-
-def _use(data: Assessment, told: Decision) -> str:
-    return next((t.sentence for t in told.tiles if t.id == "use"), "")
-
-
-_FIELDS: dict[str, Field] = {
-    "edition": _edition,
-    "facts.repeated": _facts(1),
-    "facts.verbatim": _facts(0),
-    "fidelity": _use,
-    "not_tested": _untested,
-    "policy": _policy,
-    "positive_control": lambda data, told: _evidence("positive control")(data, told) if data.positive_control else "",
-    "preconditions": lambda data, told: told.preconditions,
-    "records": _evidence("average and worst"),
-    "settings.acceptable": _evidence("thresholds"),
-    "settings.keys": _knowledge("knows"),
-    "settings.targets": _knowledge("wants"),
-    "settings.unit": _unit,
-    "tables": _tables,
-    "tables.holdout": _evidence("control set"),
-    "verdict": lambda data, told: told.headline,
-    "verdict.bounds": _bounds,
-    "versions": _evidence("seed and versions"),
-}
-"""The fields of a report that a line may name, beside what is stated in the schema file, and their sentence."""
-
-
-def known_fields() -> list[str]:
-    """Return the fields that a line of a regime may name.
-
-    Examples
-    --------
-    >>> known_fields()[:3], known_fields()[-1]
-    (['edition', 'facts.repeated', 'facts.verbatim'], 'threat.decision.triggers')
-    """
-    return [*_FIELDS, *(f"threat.{table}.{key}" for table in TABLES for key in questions(table))]
 
 
 def answers(regime: Regime, data: Assessment) -> tuple[LineAnswer, ...]:
@@ -237,7 +131,7 @@ def _field(name: str, data: Assessment, told: Decision) -> Said:
         texts = getattr(getattr(data.threat, table), key)
         stated = "; ".join(formatting.prose(t, 200) for t in texts)
         return Said(name, formatting.brief(stated, _LETTERS), why="" if stated else _UNSTATED)
-    text = _FIELDS[name](data, told) or ""
+    text = FIELDS[name](data, told) or ""
     outside = data.edition == "external" and name in ("facts.verbatim", "facts.repeated", "records")
     why = "" if text else _OUTSIDE if outside else _ABSENT.get(name, "not in this run")
     return Said(name, formatting.brief(text, _LETTERS), data.verdict.verdict if name == "verdict" else "", why)

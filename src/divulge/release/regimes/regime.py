@@ -17,6 +17,7 @@ from divulge.attacks.entry import CATALOGUE
 from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import SettingError
 from divulge.core.result import tidy
+from divulge.core.threat_model import TABLES, questions
 from divulge.release.policy import policy_from_toml
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Regime",
     "RegimeCondition",
     "RegimeLine",
+    "known_fields",
     "policy_text",
     "read_regime",
     "regime_from_toml",
@@ -40,6 +42,28 @@ Read = Literal["source", "second hand", "not confirmed"]
 _OURS = "divulge.release.regimes"
 _MOST = 20  # lines, so that a document has four pages at most
 _JUDGES = re.compile(r"complian", re.IGNORECASE)
+
+_FIELDS = (
+    "edition",
+    "facts.repeated",
+    "facts.verbatim",
+    "fidelity",
+    "not_tested",
+    "policy",
+    "positive_control",
+    "preconditions",
+    "records",
+    "settings.acceptable",
+    "settings.keys",
+    "settings.targets",
+    "settings.unit",
+    "tables",
+    "tables.holdout",
+    "verdict",
+    "verdict.bounds",
+    "versions",
+)
+"""The fields of a report that a line may name; `fields.py` has a sentence for each."""
 
 
 class RegimeLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +130,17 @@ def regimes() -> list[str]:
     ['ehds', 'gdpr-recipient', 'sp800-226', 'wp216']
     """
     return sorted(f.name.removesuffix(".toml") for f in files(_OURS).iterdir() if f.name.endswith(".toml"))
+
+
+def known_fields() -> list[str]:
+    """Return the fields that a line of a regime may name.
+
+    Examples
+    --------
+    >>> known_fields()[:3], known_fields()[-1]
+    (['edition', 'facts.repeated', 'facts.verbatim'], 'threat.decision.triggers')
+    """
+    return [*_FIELDS, *(f"threat.{table}.{key}" for table in TABLES for key in questions(table))]
 
 
 def read_regime(given: str | PathLike[str]) -> Regime:
@@ -228,8 +263,6 @@ def _check_entries(body: dict[str, Any], kind: type[msgspec.Struct], where: str)
 
 def _check_line(line: RegimeLine, where: str) -> None:
     """Raise a `SettingError` unless a line says what answers it, or why nothing does."""
-    from divulge.release.regimes.answers import known_fields
-
     for name in line.results:
         if name not in CATALOGUE:
             raise SettingError(f"{where}: no attack {tidy(name)!r}. hint: `divulge attacks` lists all.")
