@@ -179,6 +179,22 @@ def test_the_longest_regime_prints_on_four_pages(report, tmp_path):
     assert len(re.findall(rb"/Type\s*/Page\b", path.read_bytes())) <= 4
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize("name", regimes())
+def test_long_answers_in_the_schema_file_make_no_fifth_page(name, report, tmp_path):
+    if pdf.printer() is None:
+        pytest.skip("no Chromium")
+    long = ("What was agreed with the office in a long meeting, and then again. " * 20,) * 20
+    threat = report.assessment.threat
+    filled = replace(threat, **{
+        table: replace(part, **dict.fromkeys(part.__struct_fields__, long))
+        for table, part in ((t, getattr(threat, t)) for t in threat.__struct_fields__)
+    })  # fmt: skip
+    page = regime_page(read_regime(name), report.replaced(threat=filled).assessment)
+    path = pdf.printed(page, tmp_path / "regime.pdf")
+    assert len(re.findall(rb"/Type\s*/Page\b", path.read_bytes())) <= 4
+
+
 # ---------------------------------------------------------------- a file of somebody else
 
 

@@ -18,6 +18,7 @@ __all__ = ["NOT_ANSWERED", "LineAnswer", "Said", "answers", "in_words", "missing
 NOT_ANSWERED = "Not answered by this report"
 _OUTSIDE = "withheld in an external edition"
 _LETTERS = 420  # of what one field says
+_STATED = 240  # of what somebody stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def _field(name: str, data: Assessment, told: Decision) -> Said:
         _, table, key = name.split(".")
         texts = getattr(getattr(data.threat, table), key)
         stated = "; ".join(formatting.prose(t, 200) for t in texts)
-        return Said(name, formatting.brief(stated, _LETTERS), why="" if stated else _UNSTATED)
+        return Said(name, formatting.brief(stated, _STATED), why="" if stated else _UNSTATED)
     text = FIELDS[name](data, told) or ""
     outside = data.edition == "external" and name in ("facts.verbatim", "facts.repeated", "records")
     why = "" if text else _OUTSIDE if outside else _ABSENT.get(name, "not in this run")

@@ -31,6 +31,7 @@ _NO_JUDGEMENT = (
     "Beside each line stands what the report says, in its own words and numbers. This document judges nothing: it "
     "adds no verdict to those of the report."
 )
+_LETTERS = 180  # of what was stated
 _SIGNS = ("Whoever answers for the release", "Data protection officer")
 _PLACES = "name and office ________, decision ________, date ________, signature ________"
 _ACTORS = ("who", "knows", "source", "wants", "sees", "effort", "harm")
@@ -83,9 +84,10 @@ def _context(regime: Regime, data: Assessment) -> dict[str, Any]:
     made = answers(regime, data)
     heads = list(dict.fromkeys(a.line.under for a in made))
     attacker, release = data.threat.attacker, data.threat.release
-    actors = [(name, text) for name, text in statement.knowledge(data).items()]
+    decided = statement.decided(data)
+    actors = [(name, formatting.brief(text, _LETTERS)) for name, text in statement.knowledge(data).items()]
     stated = [
-        (formatting.prose(k.replace("_", " ")), "; ".join(formatting.prose(t, 200) for t in getattr(part, k)))
+        (formatting.prose(k.replace("_", " ")), formatting.brief("; ".join(getattr(part, k)), _LETTERS))
         for part, keys in ((attacker, _ACTORS), (release, _RELEASE))
         for k in keys
         if getattr(part, k) and not (part is attacker and k == "who")
@@ -105,7 +107,9 @@ def _context(regime: Regime, data: Assessment) -> dict[str, Any]:
         "missing": missing(made),
         "actors": [*actors, *stated],
         "silent": f"Not stated: {', '.join(dict.fromkeys(s.replace('_', ' ') for s in silent))}." if silent else "",
-        "decided": statement.decided(data),
+        "decided": statement.Stated(
+            [(w, [formatting.brief("; ".join(texts), _LETTERS)]) for w, texts in decided.given], decided.left_out
+        ),
         "signs": _SIGNS,
         "certificate": statement.CERTIFICATE,
         "data": data,
