@@ -20,11 +20,11 @@ from divulge.cli import (
     gate,
     membership,
     plan,
-    policy,
     quality,
     render,
     split,
     tables,
+    verify,
 )
 from divulge.cli.log import logged, say, start_log
 from divulge.cli.own_messages import own_messages
@@ -36,7 +36,7 @@ from divulge.report.documents.console import clean
 
 __all__ = [
     "assess", "audit", "catalogue", "cli", "compare", "completion", "fidelity", "gate", "main", "membership",
-    "plan", "policy", "quality", "render", "split", "tables",
+    "plan", "quality", "render", "split", "tables", "verify",
 ]  # fmt: skip
 
 

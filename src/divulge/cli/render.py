@@ -15,6 +15,7 @@ from divulge.core.errors import SettingError
 
 if TYPE_CHECKING:
     from divulge.auditing.report import AuditReport
+    from divulge.report.report import Report
 
 __all__ = ["render"]
 
@@ -52,6 +53,12 @@ def _formats(_: Any, __: Any, value: str | None) -> list[str] | None:
     help="Documents to write: a list of html,md,json,junit, or all.  [default: all; none with --pdf]",
 )
 @click.option("--pdf", metavar="FILE", help="Print the page to FILE by an installed Chromium, Edge or WeasyPrint.")
+@click.option(
+    "--regime",
+    metavar="NAME",
+    help="Write what a regime asks, and what the report says of each line: "
+    "wp216, gdpr-recipient, ehds, sp800-226, or a TOML file of your own.",
+)
 @click.option("--annex", is_flag=True, help="Print the annex too: all comparisons, the method in full, the glossary.")
 def render(
     assessment: str,
@@ -60,12 +67,15 @@ def render(
     reveal: Sequence[str],
     formats: list[str] | None,
     pdf: str | None,
+    regime: str | None,
     annex: bool,
 ) -> None:
     """Write the documents of a report again from its assessment.json (ASSESSMENT), without the data.
 
     If records.parquet lies beside ASSESSMENT, a custodian's HTML page lists the most exposed people. --edition external
     writes the report for the recipient of the synthetic table. ASSESSMENT may be an audit.json of `divulge audit`, too.
+
+    --regime NAME writes regime-NAME.html and regime-NAME.md: a mapping by us, no legal statement. It judges nothing.
 
     Exit status: 0 done, 2 unusable input.
     """
@@ -74,7 +84,11 @@ def render(
 
     if annex and not pdf:
         raise SettingError("--annex: only a printed report leaves the annex out. hint: add --pdf FILE.")
+    if annex and regime:
+        raise SettingError("--annex: the document of a regime has none. hint: leave --annex out.")
     if audit := read_audit(assessment):
+        if regime:
+            raise SettingError("--regime: an audit answers no regime. hint: name an assessment.json.")
         if annex:
             raise SettingError("--annex: an audit has none. hint: leave --annex out.")
         _render_audit(AuditReport(audit), Path(assessment), out, edition, reveal, formats, pdf)
@@ -84,6 +98,9 @@ def render(
     wanted = _edition(has, edition, reveal, "assessment.json")
     if wanted == "external" and (has == "custodian" or tuple(reveal) != report.assessment.revealed):
         report = report.external(reveal)
+    if regime:
+        _render_regime(report, regime, Path(assessment), out, wanted != has, formats, pdf)
+        return
     if pdf:
         check_file("--pdf", pdf, [assessment], Path(assessment).parent)
         print_page(report.to_html(annex=annex), pdf)
@@ -98,6 +115,39 @@ def render(
     written(report, folder, only=lacking)
     for document in documents:
         click.echo(as_text(folder / document))
+
+
+def _render_regime(
+    report: Report, name: str, source: Path, out: str | None, made: bool, formats: list[str] | None, pdf: str | None
+) -> None:
+    """Write what a regime asks, with what the report says beside each line."""
+    from divulge.core.atomic_write import new_folder, replaced
+    from divulge.release.regimes.document import DOCUMENTS, regime_page
+    from divulge.release.regimes.regime import read_regime
+    from divulge.report.report import other_edition
+
+    regime = read_regime(name)
+    data = report.assessment
+    lacking = [f for f in formats or () if f not in DOCUMENTS and set(formats or ()) != set(_DOCUMENTS)]
+    if lacking:
+        raise SettingError(f"--format: a regime has no document {lacking[0]}. hint: use html or md.")
+    if pdf:
+        check_file("--pdf", pdf, [str(source), name], source.parent)
+        print_page(regime_page(regime, data), pdf)
+    if pdf and formats is None:
+        return
+    folder = Path(out) if out else source.parent / "external" if made else source.parent
+    if why := other_edition(folder, data.edition):
+        raise SettingError(f"--out: the folder holds {why}. hint: name another folder.")
+    private = data.edition != "external"
+    try:
+        new_folder(folder, private=private)
+        for kind in (f for f in formats or DOCUMENTS if f in DOCUMENTS):
+            path = folder / f"regime-{regime.name}.{kind}"
+            replaced(path, DOCUMENTS[kind](regime, data).encode(), private=private)
+            click.echo(as_text(path))
+    except OSError as error:
+        raise cannot_write("--out", error, "folder") from None
 
 
 def _edition(has: str, asked: str | None, reveal: Sequence[str], name: str) -> str:

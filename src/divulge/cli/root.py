@@ -16,7 +16,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "Assess": ("split", "plan", "assess", "membership", "changes", "demo"),
     "Compare and audit": ("compare", "audit"),
     "Quality and fidelity": ("fidelity", "quality", "diagnose"),
-    "Release": ("policy", "gate", "render"),
+    "Release": ("policy", "gate", "render", "verify"),
     "Tables and words": ("schema", "attacks", "explain", "completion"),
 }
 """The commands in the order of `divulge --help`."""

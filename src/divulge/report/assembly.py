@@ -20,7 +20,7 @@ from divulge.report.external.most import finding_of_most
 from divulge.report.fidelity_model import FidelityScope
 from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment
 
-__all__ = ["assembled"]
+__all__ = ["about_attacks", "assembled", "not_tested"]
 
 
 def assembled(
@@ -78,19 +78,18 @@ def assembled(
         fidelity_scope=fidelity_scope,
         policy=None,
         change=None,
-        not_tested=_not_tested({r.attack for r in results}, checks),
+        not_tested=not_tested({r.attack for r in results}, checks),
         threat=schema.threat,
         versions=package_versions(),
         machine=machine_words(),
-        attacks=_about(results),
+        attacks=about_attacks({r.attack for r in results}),
         notes=tuple(notes),
     )
     return replace(made, verdict=replace(verdict, most=finding_of_most(made)))
 
 
-def _about(results: Sequence[Result]) -> dict[str, model.About]:
+def about_attacks(run: set[str]) -> dict[str, model.About]:
     """Return the catalogue's description of each attack that ran."""
-    run = {r.attack for r in results}
     return {
         n: model.About(family=a.family, question=a.question, needs=a.needs, reference=a.reference)
         for n, a in CATALOGUE.items()
@@ -105,7 +104,7 @@ def _columns(schema: Schema, bins: Mapping[str, str]) -> tuple[model.Column, ...
     )
 
 
-def _not_tested(run: set[str], checks: Sequence[model.Precondition]) -> tuple[model.NotTested, ...]:
+def not_tested(run: set[str], checks: Sequence[model.Precondition]) -> tuple[model.NotTested, ...]:
     """Return the questions that no attack of the run answers, and the preconditions that could not be tested."""
     attacks = [model.NotTested(what=w, question=q) for attack, w, q in NOT_TESTED if attack not in run]
     unknown = [model.NotTested(what=c.check, question=UNTESTED.get(c.check, "")) for c in checks if not c.tested]

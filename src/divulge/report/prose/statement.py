@@ -25,6 +25,7 @@ __all__ = [
     "decided",
     "evidence",
     "for_the_record",
+    "key_words",
     "knowledge",
     "not_stated",
     "provenance",
@@ -61,12 +62,13 @@ def stated(table: Attacker | Release | Decision) -> Stated:
     """Return the entries that one table of the schema file states, and the names of those it leaves out."""
     given = msgspec.structs.asdict(table)
     return Stated(
-        given=[(_words(k), [formatting.prose(t) for t in texts[:_ENTRIES]]) for k, texts in given.items() if texts],
-        left_out=[_words(k) for k, texts in given.items() if not texts],
+        given=[(key_words(k), [formatting.prose(t) for t in texts[:_ENTRIES]]) for k, texts in given.items() if texts],
+        left_out=[key_words(k) for k, texts in given.items() if not texts],
     )
 
 
-def _words(key: str) -> str:
+def key_words(key: str) -> str:
+    """Return an entry of the schema file in words."""
     return _KEYS.get(key, key.replace("_", " "))
 
 

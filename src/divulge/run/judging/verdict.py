@@ -116,7 +116,7 @@ def overall(
     )
     n_judged = sum(r.verdict not in (None, "no holdout") for r in results)  # as the documents count comparisons
     screened = max(0, n_judged - sum(b.primary for b in bounds))
-    verdict, sentence = _told(results, level, acceptable, scope, bounds, n_judged, screened)
+    verdict, sentence = told_verdict(results, level, acceptable, scope, bounds, n_judged, screened)
     return Overall(
         verdict=verdict,
         sentence=sentence,
@@ -168,7 +168,7 @@ _NO_HOLDOUT = (
 )
 
 
-def _told(
+def told_verdict(
     results: Sequence[Result],
     level: float,
     acceptable: float,

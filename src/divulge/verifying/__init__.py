@@ -1,0 +1,1 @@
+"""Whether a report follows from itself: what can be recomputed without the data is recomputed, and compared."""
