@@ -24,7 +24,7 @@ from divulge.report.report import Report
 from divulge.run.assess import assess_with
 from divulge.run.comparing.compared_people import PeopleSeen, check_same_people, people_seen
 from divulge.run.comparing.compared_tables import Candidate
-from divulge.run.engines.drawn_rows import DrawnRows, drawn_rows
+from divulge.run.engines.drawn_rows import DrawnRows, drawn_rows, whole_tables
 from divulge.run.engines.engine_plan import uses_engine
 from divulge.run.engines.people_sample import Rows
 from divulge.run.making.progress import Progress
@@ -67,7 +67,7 @@ class Assessed:
     """The results that stand for what was found."""
     bands: list[dict[str, Any]]
     given: Table | None = None
-    """The table itself, or rows drawn from it where an engine counts, as long as the comparison is made."""
+    """The table itself, rows drawn from it where an engine counts, or the people of linked tables."""
 
     @property
     def holds(self) -> bool:
@@ -96,7 +96,8 @@ class Assessment:
     people: PeopleSeen | None = None
     """The people asked; None until the first candidate is attacked."""
     drawn: DrawnRows | None = None
-    """Rows of the first candidate's run that were drawn for fidelity, where an engine counts."""
+    """Rows of the first candidate's run that were drawn for fidelity, where an engine counts; of linked tables the rows
+    that people have there."""
     before: Callable[[str], None] = lambda told: None
     """Called with what is known of the run of the first table before its attacks begin."""
 
@@ -144,9 +145,11 @@ _Seen = tuple[PeopleSeen, DrawnRows | None]
 
 def _seen(run: Assessment, case: Case, options: RunOptions) -> _Seen:
     """Return what is kept of a run as long as its rows are there."""
-    drawn = (
-        drawn_rows(case, options, run.n_tables, run.drawn) if run.options.fidelity and uses_engine(options) else None
-    )
+    drawn = None
+    if case.persons is not None:
+        drawn = whole_tables(case)
+    elif run.options.fidelity and uses_engine(options):
+        drawn = drawn_rows(case, options, run.n_tables, run.drawn)
     return people_seen(case, options), drawn
 
 
