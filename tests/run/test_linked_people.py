@@ -560,3 +560,48 @@ def test_who_names_nobody_is_not_lost():
             schema=RelationalSchema(schema.tables, (*schema.relations, Relation("staff", ("id",), "staff", ("boss",)))),
             **FAST,
         )
+
+
+# ---------------------------------------------------------------- what the report says of people and their rows
+
+
+def test_a_report_speaks_of_people_and_the_rows_of_their_tables():
+    real, synthetic, holdout = shops(5)
+    one = pl.DataFrame({"uid": [0] * 40, "item": ["i1"] * 40, "times": [1] * 40})
+    real = real | {"orders": pl.concat([real["orders"].filter(pl.col("uid") != 0), one])}
+    report = divulge.assess(real, synthetic, holdout, **FAST)
+    users, orders = report.assessment.tables.real.linked
+    n = real["orders"].height
+    assert (users.name, users.rows, users.people, users.longest) == ("users", N, N, None)
+    assert (orders.name, orders.rows, orders.people, orders.longest, orders.longest_shared) == ("orders", n, N, 40, 7)
+    size = f"{N} people with rows in 2 tables (users: {N}, orders: {n:,})"
+    for told in (str(report), report.to_markdown(), report.to_html()):
+        assert size in " ".join(told.split())
+        assert f"{N} rows, " not in told
+    assert repr(report).startswith(f"<Report {report.verdict}: {N} real, {N} synthetic, {N} holdout people")
+    outside = report.external()
+    again = outside.assessment.tables.real.linked
+    assert [t.name for t in again] == ["table 1", "table 2"]
+    assert (again[1].rows, again[1].longest, again[1].longest_shared) == (200 * round(n / 200), None, 7)
+    assert "orders" not in outside.to_html() + outside.to_markdown()
+    shown = report.external("columns").assessment
+    assert [t.name for t in shown.tables.synthetic.linked] == ["users", "orders"]
+    assert shown.tables.synthetic.linked[1].rows == synthetic["orders"].height
+
+
+def test_rows_that_describe_others_are_told_apart_from_those_of_people():
+    rng = np.random.default_rng(0)
+    items = pl.DataFrame({"item": [f"i{k}" for k in range(12)], "price": rng.random(12)})
+    sides = [s | {"items": items} for s in shops(6)]
+    report = divulge.assess(*sides, unit="users", **FAST)
+    assert "with rows in 2 tables" in str(report)
+    assert "beside 1 table of nobody's rows (items: 12)" in " ".join(report.to_markdown().split())
+
+
+def test_advice_names_no_table_as_a_column_that_carries_copies():
+    real, synthetic, holdout = shops(0)
+    report = divulge.assess(real, copied(real, synthetic, 0.4), holdout, **FAST)
+    assert by_variant(report)[WHOLE_HISTORY, ("orders",)].verdict == "excess found"
+    told = " ".join(a["do"] for a in report.advice)
+    assert "“orders”" not in told
+    assert "whole history: orders" in report.to_html()

@@ -65,13 +65,13 @@ def carriers(data: Assessment) -> list[str]:
 
     Near copies of part of a row name their columns, and so do copies of single columns.
     """
+    place = {c.name: i for i, c in enumerate(data.schema)}
     times: dict[str, int] = {}
     for r in _found(data):
         if r.attack in data.attacks and data.attacks[r.attack].family == "copying":
-            for c in r.keys:
+            for c in filter(place.__contains__, r.keys):  # histories name their tables
                 times[c] = times.get(c, 0) + 1
-    place = {c.name: i for i, c in enumerate(data.schema)}
-    return sorted(times, key=lambda c: (-times[c], place.get(c, len(place))))
+    return sorted(times, key=lambda c: (-times[c], place[c]))
 
 
 def leaking_targets(data: Assessment) -> list[str]:
