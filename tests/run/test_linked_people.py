@@ -605,3 +605,55 @@ def test_advice_names_no_table_as_a_column_that_carries_copies():
     told = " ".join(a["do"] for a in report.advice)
     assert "“orders”" not in told
     assert "whole history: orders" in report.to_html()
+
+
+# ---------------------------------------------------------------- by number of rows
+
+
+def thirds(report, keys=("orders",)):
+    (whole,) = (r for r in report.results if r.variant == WHOLE_HISTORY and r.keys == keys)
+    assert {g.of for g in whole.groups} == {"number of rows"}
+    return whole, {g.name.partition(",")[0]: g for g in whole.groups}
+
+
+def test_whole_histories_are_told_by_thirds_of_length():
+    real, synthetic, holdout = shops(7)
+    n = real["orders"]["uid"].value_counts()
+    heavy = n.filter(pl.col("count") > 5)["uid"]
+    copies = real["orders"].join(heavy.to_frame(), on="uid", how="semi")
+    own = synthetic["orders"].filter(~pl.col("uid").is_in((heavy + 10_000).to_list()))
+    leaky = synthetic | {"orders": pl.concat([copies.with_columns(pl.col("uid") + 10_000), own])}
+    report = divulge.assess(real, leaky, holdout, **FAST)
+    whole, of = thirds(report)
+    light, middle, most = of["lightest third"], of["middle third"], of["heavy users"]
+    assert sum(g.real.n for g in of.values()) == whole.real.n
+    assert sum(g.real.hits for g in of.values()) == whole.real.hits
+    assert most.real.rate == 1.0
+    assert most.holdout.rate < 0.2
+    assert most.risk.low_simultaneous > 0.5 > middle.risk.low_simultaneous
+    assert light.risk.low_simultaneous < 0
+    assert "heavy users, more than" in report.to_html()
+    assert "heavy users, more than" in report.to_markdown()
+    outside = report.external()
+    assert not any(r.groups for r in outside.results)
+    assert "heavy users" not in outside.to_html()
+
+
+def test_thirds_of_one_table_with_a_unit_are_those_of_its_linked_form():
+    real, synthetic, holdout = shops(7)
+    leaky = copied(real, synthetic, 0.3)
+    linked = thirds(divulge.assess(real, leaky, holdout, **FAST))[1]
+    sides = [s["orders"] for s in (real, leaky, holdout)]
+    alone = thirds(divulge.assess(*sides, unit="uid", **FAST), ("uid",))[1]
+    assert {k: (g.real, g.holdout, g.risk) for k, g in alone.items()} == {
+        k: (g.real, g.holdout, g.risk) for k, g in linked.items()
+    }
+    doubled = [pl.concat([s, s]) for s in sides]
+    again = thirds(divulge.assess(*doubled, unit="uid", **FAST), ("uid",))[1]
+    assert [(g.real, g.risk) for g in again.values()] == [(g.real, g.risk) for g in alone.values()]
+
+
+def test_people_of_one_length_have_no_thirds():
+    real, synthetic, holdout = shops(8, least=3, most=4)
+    report = divulge.assess(real, synthetic, holdout, **FAST)
+    assert not any(r.groups for r in report.results if r.variant == WHOLE_HISTORY)

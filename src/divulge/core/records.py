@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 __all__ = [
+    "BY_LENGTH",
     "CLOCK",
     "COUNTS",
     "CRITICAL",
@@ -58,6 +59,8 @@ CRITICAL = ("different tables", "units apart", REFERENCES, WINDOW, LENGTHS, *INV
 """Checks that must hold for members and strangers to be comparable."""
 FOUND: tuple[Verdict, ...] = ("excess found", "deficit found")
 """Verdicts that are findings: members are hit more often than strangers, or less often."""
+BY_LENGTH = "number of rows"
+"""What the groups of a whole history are by: thirds of the people asked."""
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Number = int | float
 """A number that JSON keeps unchanged: an integer has no decimal point."""

@@ -124,6 +124,7 @@ def _annex(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
     return {
         "membership": _membership(data),
         "subgroups": [a for a, _ in groups["answers"] if a.parts and not a.of_guesses],
+        "histories": order.by_length(data),
         "changes": html_figures.changes(data),
         "glossary": [g for g in words.GLOSSARY if order.has_holdout(data) or not _OF_STRANGERS.search(" ".join(g))],
         "attack_rows": order.by_attack(data),
@@ -161,7 +162,7 @@ _ANNEX: tuple[tuple[str, Callable[[dict[str, Any]], str], Callable[[dict[str, An
     ("distances", lambda c: "Distances in full", lambda c: c["distances"]["any"]),
     ("uniqueness", lambda c: "Copies and uniqueness in full", _always),
     ("minimal", lambda c: "Minimal key sets", lambda c: c["minimal"]["n"] > 0),
-    ("subgroups", lambda c: "Subgroups", lambda c: bool(c["subgroups"])),
+    ("subgroups", lambda c: "Subgroups", lambda c: bool(c["subgroups"] or c["histories"])),
     ("exposed", lambda c: "The list of exposed people", lambda c: bool(c["data"].records)),
     ("calibration", lambda c: "What this run could have seen", _always),
     ("fidelity_full", lambda c: "Fidelity in full", lambda c: any(m["rows"] for m in c["fidelity"]["full"])),
