@@ -31,6 +31,7 @@ __all__ = [
     "Difference",
     "Facts",
     "Group",
+    "Histories",
     "KeySet",
     "MinimalKeySet",
     "Number",
@@ -263,8 +264,18 @@ class Repeated(msgspec.Struct, frozen=True, kw_only=True):
     named: Annotated[Count, Meta(description="Members whose record is repeated more often than chance can explain.")]
 
 
+class Histories(msgspec.Struct, frozen=True, kw_only=True):
+    """How many people's rows of a table of linked ones all stand under one synthetic person, whatever a test says."""
+
+    members: Count
+    strangers: Count | None
+    named: Annotated[Count, Meta(description="Members who are named in the records, as chance can hardly do this.")]
+    why_not_named: str | None
+
+
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts about single people, beside the verdicts; an external edition has none."""
 
     verbatim: Verbatim
     repeated: Repeated
+    histories: Annotated[Histories | None, Meta(description="Of linked tables alone.")] = None

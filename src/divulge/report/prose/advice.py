@@ -185,7 +185,10 @@ def _audit(data: Assessment) -> Iterator[Advice]:
 
 def _some_person(data: Assessment) -> bool:
     """Return whether the record of one person is repeated, or copied though chance can hardly make it."""
-    return data.facts is not None and (data.facts.repeated.found or data.facts.verbatim.telling > 0)
+    if data.facts is None:
+        return False
+    together = data.facts.histories
+    return data.facts.repeated.found or data.facts.verbatim.telling > 0 or (together is not None and together.named > 0)
 
 
 def _columns(data: Assessment) -> Iterator[Advice]:

@@ -24,10 +24,25 @@ def facts_in_words(data: Assessment) -> list[str]:
     elif v.members and v.why_not_named:
         who = "The records name the person whose record is repeated, and no other" if data.facts.repeated.found else ""
         told[0] += f" {who or 'Nobody is named'}: {v.why_not_named}."
+    told += _histories(data.facts, n, m)
     repeated = repeated_in_words(data.facts)
     # a finding about this person stands in the verdict's sentence already, behind a colon
     is_told = repeated[1:] in data.verdict.sentence
     return told + ([repeated] if data.facts.repeated.stands_out and not is_told else [])
+
+
+def _histories(facts: Facts, n: int | None, m: int | None) -> list[str]:
+    """Return how many people's rows all stand under one synthetic person; [] but of linked tables."""
+    h = facts.histories
+    if h is None:
+        return []
+    strangers = "" if h.strangers is None else f" and of {h.strangers:,} of {m or 0:,} strangers"
+    who = f"{h.members:,} of {n or 0:,} members{strangers}"
+    told = f"All rows in one table or more of {who} stand under one synthetic person."
+    if h.named:
+        who = "of these members are" if h.named > 1 else "of these members is"
+        return [f"{told} {h.named:,} {who} named in the records: chance can hardly do this."]
+    return [f"{told} Nobody is named: {h.why_not_named}." if h.members and h.why_not_named else told]
 
 
 def repeated_in_words(facts: Facts) -> str:
