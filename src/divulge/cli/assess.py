@@ -88,8 +88,7 @@ def assess(real: str, synthetic: Sequence[str], together: bool, holdout: str | N
         "real": real, "synthetic": list(synthetic) if together else synthetic[0], "holdout": holdout,
     }  # fmt: skip
     described = relations_in(options["schema_file"])
-    one = described is None and options["engine"] not in ("auto", "memory")  # to an engine a folder is one table
-    linked = None if one else linked_sides(tables, options["missing"], described=described is not None)
+    linked = linked_sides(tables, options["missing"], described=described is not None, engine=options["engine"])
     if linked is None:
         check_names(paths, options)
     _assess(linked or tables, options, folder, described)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from msgspec.structs import replace
 
 from divulge.attacks.checks import in_doubt
@@ -22,7 +21,8 @@ from divulge.case.case import build_case
 from divulge.case.comparable.check import numbers
 from divulge.case.door import public_function
 from divulge.case.preconditions import check_all
-from divulge.case.relational.people import people_of
+from divulge.case.relational.people import linked_together, rows_of_people
+from divulge.case.relational.people_checks import people_checks
 from divulge.core.errors import SettingError
 from divulge.core.memory import read_as_told
 from divulge.core.records import Precondition
@@ -180,18 +180,15 @@ def people_checked(
     """
     linked = linked_tables(real, synthetic, holdout, **shared)
     check_people(linked, unit)
-    people = people_of(linked, unit)
-    together = None
-    if people.unit is not None:
-        who = [people.frames[which][people.unit].to_numpy().astype(np.int64) for which in (0, 2)]
-        together = dict(zip(("real", "holdout"), who, strict=True))
-    found = whole_person(linked, unit, together)
-    failing = [c for c in people.persons.checks if not c.ok]
-    linking = [note for note in people.persons.notes if note.endswith("count together")]
-    told = [*linking, *(f"precondition not met: {c.check}: {c.detail}" for c in failing)]
+    rows = rows_of_people(linked, unit)
+    together, linking = linked_together(linked, rows)
+    found = whole_person(linked, unit, {"real": together[0], "holdout": together[2]} if linking else None)
+    checks = list(people_checks(linked, rows.people, rows.owned, rows.ways))
+    failing = [c for c in checks if not c.ok]
+    told = [*([linking] if linking else []), *(f"precondition not met: {c.check}: {c.detail}" for c in failing)]
     noted = [replace(r, notes=(*r.notes, *(() if i else told))) for i, r in enumerate(found)]
     results = tuple(worded(r, attack.entry) for r in in_doubt(noted, [c.check for c in failing]))
-    return results, [*people.persons.checks, _blind(results[0])]
+    return results, [*checks, _blind(results[0])]
 
 
 @read_as_told

@@ -97,12 +97,13 @@ def relations_in(path: str | PathLike[str] | None) -> RelationalSchema | None:
 
 
 def linked_sides(
-    sides: Mapping[str, Any], missing: Sequence[str], *, described: bool
+    sides: Mapping[str, Any], missing: Sequence[str], *, described: bool, engine: str = "auto"
 ) -> dict[str, dict[str, Any] | None] | None:
     """Return the tables of each side by name; None where a side is one table.
 
     A side is several tables if it is a list, users=users.csv,orders=orders.csv, or a folder that the schema describes
-    as such, or whose files have different columns. Another folder is one table in several files.
+    as such, or whose files have different columns. Another folder is one table in several files, as each is to an
+    engine that counts rows where they are.
 
     Raises
     ------
@@ -111,6 +112,8 @@ def linked_sides(
     TableError
         A table cannot be read.
     """
+    if engine not in ("auto", "memory") and not described:
+        return None
     given_sides = {role: given for role, given in sides.items() if given is not None}
     linked = {role: is_linked(given, described=described) for role, given in given_sides.items()}
     named = described or any("=" in given_sides[role] for role, several in linked.items() if several)

@@ -104,7 +104,7 @@ class Linked:
         """Return the `Case` of one table, with its values pooled over the roles."""
         self._check(table)
         own = self.schema.tables.get(table)
-        return self._once(
+        return self.once(
             ("case", table),
             lambda: build_case(*_three(self._tables[table]), schema=own, missing=self.missing, **self._settings),
         )
@@ -133,7 +133,7 @@ class Linked:
     def children(self, relation: Relation, role: str) -> Ints:
         """Return the number of children of each parent row, shape (n_parents,)."""
         made = lambda: children_of(self.rows(relation, role), self.n_rows(relation.parent, role))  # noqa: E731
-        return self._once(("children", relation, role), made)
+        return self.once(("children", relation, role), made)
 
     def repeats(self, relation: Relation, role: str) -> NDArray[np.bool_]:
         """Return which parent rows have the key of an earlier row, shape (n_parents,)."""
@@ -219,7 +219,7 @@ class Linked:
         SettingError
             No column has one of these roles: the order of the rows in the table is not taken for the order in time.
         """
-        return self._once(("order", table, role), lambda: self._ordered(table, role))
+        return self.once(("order", table, role), lambda: self._ordered(table, role))
 
     def _ordered(self, table: str, role: str) -> SequenceOrder:
         case, which = self.case(table), ROLES.index(role)
@@ -235,13 +235,14 @@ class Linked:
         own[np.any([c == 0 for c in codes], axis=0)] = MISSING
         return order_of(own, [case.codes(i, binned=False)[which] for i in index])
 
-    # ------------------------------------------------------------ inside
-
-    def _once(self, key: Hashable, make: Callable[[], _T]) -> _T:
+    def once(self, key: Hashable, make: Callable[[], _T]) -> _T:
+        """Return what was made under a name, which is made when it is first asked for."""
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = make()
             return self._kept[key]  # type: ignore[no-any-return] # the key says what it is
+
+    # ------------------------------------------------------------ inside
 
     def _check(self, table: str) -> None:
         if table not in self._tables:
@@ -256,7 +257,7 @@ class Linked:
     def _linked(self, relation: Relation, role: str) -> tuple[Rows, NDArray[np.bool_]]:
         if relation not in self.schema.relations:
             raise SettingError("relations: this relation is not part of the schema. hint: take one of `relations`.")
-        return self._once(("rows", relation, role), lambda: self._followed(relation, role))
+        return self.once(("rows", relation, role), lambda: self._followed(relation, role))
 
     def _followed(self, relation: Relation, role: str) -> tuple[Rows, NDArray[np.bool_]]:
         """Return the parent row of each child row, and which parent keys repeat an earlier one."""

@@ -34,7 +34,6 @@ from divulge.core.schema import Schema
 __all__ = ["PEOPLE_TOGETHER", "PeopleTables", "RowsOfPeople", "linked_together", "people_of", "rows_of_people"]
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 DEEPEST = 8
 """Relations on a way up to a person at most."""
@@ -99,13 +98,13 @@ def people_of(linked: Linked, unit: str | None = None) -> PeopleTables:
     together, linking = linked_together(linked, rows)
     if linking:
         frames = [f.with_columns(pl.Series(PEOPLE_TOGETHER, t)) for f, t in zip(frames, together, strict=True)]
-        notes.append(f"people whom rows of {_named(linking)} link count together")
+        notes.append(linking)
     kinds = linked.case(root).schema
     known = [replace(kinds[c], name=f"{root}.{c}", roles=()) for c in own_columns(linked, root)]
     known += [replace(kinds[c], name=f"{root}.{c}", kind="identifier", roles=()) for c in recurring_keys(linked, root)]
     notes += _shared_above(linked, root)
     histories = tuple(histories_of(linked, root, ways, owned, joined))
-    checks = people_checks(linked, root, {n: [(o.person, o.row) for o in roles] for n, roles in owned.items()}, ways)
+    checks = people_checks(linked, root, owned, ways)
     unit_column = PEOPLE_TOGETHER if linking else None
     lengths = {name: tuple(np.bincount(o.person, minlength=o.n_people) for o in roles) for name, roles in owned.items()}
     persons = Persons(linked, root, own, histories, tuple(checks), apart, wanted, tuple(notes), lengths)
@@ -170,8 +169,8 @@ def _described(linked: Linked, table: str, owned: Mapping[str, Any], root: str) 
 # ---------------------------------------------------------------- people linked together
 
 
-def linked_together(linked: Linked, rows: RowsOfPeople) -> tuple[list[Ints], tuple[str, ...]]:
-    """Return for each person a number that all who are linked share, and the tables that link people.
+def linked_together(linked: Linked, rows: RowsOfPeople) -> tuple[list[Ints], str]:
+    """Return for each person a number that all who are linked share, and what links them; "" where nothing does.
 
     Linked are people to whom one row belongs, and those of whom one's row names the other's.
 
@@ -206,7 +205,7 @@ def linked_together(linked: Linked, rows: RowsOfPeople) -> tuple[list[Ints], tup
             )
         out.append(label.astype(np.int64) + first)
         first += size
-    return out, tables
+    return out, f"people whom rows of {_named(tables)} link count together" if tables else ""
 
 
 def _several(owned: Owned) -> bool:

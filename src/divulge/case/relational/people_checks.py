@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.case.relational.linked import Linked
+from divulge.case.relational.people_columns import Owned
 from divulge.core.records import LENGTHS, PEOPLE_APART, REFERENCES, WINDOW, Precondition
 from divulge.core.relations import Relation
 from divulge.kernels.counts.contingency import joint
@@ -15,15 +16,16 @@ from divulge.kernels.counts.contingency import joint
 __all__ = ["people_checks"]
 
 Ints = NDArray[np.int64]
-Rows = Mapping[str, Sequence[tuple[Ints, Ints]]]
-"""Of each table and role the persons, and the rows of theirs."""
 
 _LEVEL = 0.001  # of each check, over all tables
 _PLACES = 10
 
 
 def people_checks(
-    linked: Linked, people: str, rows: Rows, ways: Mapping[str, Sequence[tuple[Relation, ...]]]
+    linked: Linked,
+    people: str,
+    owned: Mapping[str, Sequence[Owned]],
+    ways: Mapping[str, Sequence[tuple[Relation, ...]]],
 ) -> Iterator[Precondition]:
     """Yield what must hold for people of linked tables besides what holds for the table of people.
 
@@ -31,17 +33,15 @@ def people_checks(
     ----------
     people
         The table of the people.
-    rows
-        Which rows belong to whom.
-    ways
-        How they lead there.
+    owned, ways
+        As in `RowsOfPeople`.
     """
     named = {r for r in linked.relations if r.parent == r.child == people}
-    yield _references(linked, named | {r for table in rows for way in ways[table] for r in way})
+    yield _references(linked, named | {r for table in owned for way in ways[table] for r in way})
     if "holdout" in linked.roles:
         yield _apart(linked, people)
-        yield _lengths(linked, people, rows)
-        if found := _window(linked, rows):
+        yield _lengths(linked, people, owned)
+        if found := _window(linked, owned):
             yield found
 
 
@@ -90,30 +90,30 @@ def _apart(linked: Linked, people: str) -> Precondition:
     return Precondition(check=PEOPLE_APART, ok=False, detail=detail)
 
 
-def _lengths(linked: Linked, people: str, rows: Rows) -> Precondition:
+def _lengths(linked: Linked, people: str, owned: Mapping[str, Sequence[Owned]]) -> Precondition:
     """Return whether members have as many rows as strangers: a rank test for each table."""
     from scipy.stats import mannwhitneyu
 
     n = [linked.n_rows(people, role) for role in linked.roles]
     told = []
-    for table, found in rows.items():
-        mine, theirs = (np.bincount(found[i][0], minlength=n[i]) for i in (0, 2))
-        if len(mine) and len(theirs) and mannwhitneyu(mine, theirs).pvalue < _LEVEL / len(rows):
+    for table, found in owned.items():
+        mine, theirs = (np.bincount(found[i].person, minlength=n[i]) for i in (0, 2))
+        if len(mine) and len(theirs) and mannwhitneyu(mine, theirs).pvalue < _LEVEL / len(owned):
             told.append(f"{table!r}: {mine.mean():.2f} rows of a member, {theirs.mean():.2f} of a stranger")
     if told:
         return Precondition(check=LENGTHS, ok=False, detail="; ".join(told))
     return Precondition(check=LENGTHS, ok=True, detail="members have as many rows as strangers")
 
 
-def _window(linked: Linked, rows: Rows) -> Precondition | None:
+def _window(linked: Linked, owned: Mapping[str, Sequence[Owned]]) -> Precondition | None:
     """Return whether the times of members and strangers begin and end alike; None where no column is a time."""
     told, n_tests = [], 0
-    for table, found in rows.items():
+    for table, found in owned.items():
         case = linked.case(table)
         for column in (c.name for c in case.schema.columns if c.kind == "datetime"):
             n_tests += 1
-            times = [case.numbers(column)[case.codes(column, binned=False)[i]][found[i][1]] for i in (0, 2)]
-            persons = [found[i][0] for i in (0, 2)]
+            times = [case.numbers(column)[case.codes(column, binned=False)[i]][found[i].row] for i in (0, 2)]
+            persons = [found[i].person for i in (0, 2)]
             p = min(_alike(persons, [sign * t for t in times]) for sign in (1, -1))
             told.append((p, f"{table}.{column}"))
     if not n_tests:

@@ -21,7 +21,6 @@ from divulge.kernels.relations import totals_of
 __all__ = [
     "Owned",
     "columns_of_people",
-    "columns_of_rows",
     "describes",
     "is_target",
     "key_values",
@@ -69,10 +68,11 @@ def columns_of_people(
         Of each table the relations to those that describe its rows.
     """
     columns = [_root_columns(linked, root, joined[root], role) for role in linked.roles]
-    features = [
-        [f for name in owned for f in _features(linked, name, owned[name], joined[name], i)]
-        for i in range(len(linked.roles))
-    ]
+    features: list[list[pl.Series]] = [[] for _ in linked.roles]
+    for name, own in owned.items():
+        described = [list(_columns_of_rows(linked, name, joined[name], role)) for role in linked.roles]
+        for i, made in enumerate(features):
+            made += _features(linked, name, own, described, i)
     notes = [_TOO_MANY.format(len(features[0]), MOST_FEATURES)] if len(features[0]) > MOST_FEATURES else []
     kept = _first_of_each([f.name for f in features[0]])
     frames = [pl.DataFrame([*own, *(more[i] for i in kept)]) for own, more in zip(columns, features, strict=True)]
@@ -99,7 +99,8 @@ def own_columns(linked: Linked, table: str) -> list[str]:
 def recurring_keys(linked: Linked, people: str) -> list[str]:
     """Return the key columns of people of which a synthetic value is a real one: numbers of persons may recur."""
     case, keys = linked.case(people), {c for r in linked.schema.children(people) for c in r.parent_key}
-    return [c for c in sorted(keys) if _share_recurring([case.codes(c, binned=False)]) > 0]
+    recur = lambda: [c for c in sorted(keys) if _share_recurring([case.codes(c, binned=False)]) > 0]  # noqa: E731
+    return linked.once(("recurring keys", people), recur)
 
 
 def _share_recurring(codes: Sequence[Sequence[NDArray[Any]]]) -> float:
@@ -117,6 +118,10 @@ def key_values(linked: Linked, relation: Relation) -> list[tuple[NDArray[np.int3
 
     Tables that describe rows usually stand on all sides, so that their keys are values: which doctor, which shop.
     """
+    return linked.once(("key values", relation), lambda: _key_values(linked, relation))
+
+
+def _key_values(linked: Linked, relation: Relation) -> list[tuple[NDArray[np.int32], ...]] | None:
     case = linked.case(relation.child)
     codes = [case.codes(c, binned=False) for c in relation.child_key]
     if not all(len(c[0]) for c in codes) or _share_recurring(codes) < _RECURRING:
@@ -165,7 +170,7 @@ class _DescribingColumn(NamedTuple):
     """Whether its values are keys of what describes the rows, which are categories whatever they look like."""
 
 
-def columns_of_rows(linked: Linked, table: str, joined: Sequence[Relation], role: str) -> Iterator[_DescribingColumn]:
+def _columns_of_rows(linked: Linked, table: str, joined: Sequence[Relation], role: str) -> Iterator[_DescribingColumn]:
     """Yield the columns that say something of the rows of a table in one role."""
     case, which = linked.case(table), ROLES.index(role)
     for c in own_columns(linked, table):
@@ -182,14 +187,14 @@ def columns_of_rows(linked: Linked, table: str, joined: Sequence[Relation], role
 
 
 def _features(
-    linked: Linked, table: str, every: Sequence[Owned], joined: Sequence[Relation], which: int
+    linked: Linked, table: str, every: Sequence[Owned], described: Sequence[Sequence[_DescribingColumn]], which: int
 ) -> Iterator[pl.Series]:
-    """Yield what the rows of each person are on the whole, shape (n_people,) each."""
+    """Yield what the rows of each person of a role are on the whole, shape (n_people,) each; columns by role."""
     owned = every[which]
     person, n = owned.person, owned.n_people
     yield pl.Series(f"{table}: rows", np.bincount(person, minlength=n))
-    order = places_in_order(linked, table, owned, joined, which)
-    for name, case, column, codes, is_key in columns_of_rows(linked, table, joined, ROLES[which]):
+    order = _in_order(linked, table, owned, described[which])
+    for k, (name, case, column, codes, is_key) in enumerate(described[which]):
         own, pooled = codes[owned.row], case.pooled(column)
         kind = case.schema[column].kind
         if kind in ("text", "identifier") and not is_key:
@@ -197,18 +202,15 @@ def _features(
         elif case.encoded.is_number(column) and not is_key:
             yield from _numbers(name, case.numbers(column)[own], pooled.family == "datetime", person, n, order)
         else:
-            shares = _shares(linked, table, every, joined, name, len(pooled.levels))
+            shares = _shares([columns[k].codes for columns in described], every, len(pooled.levels))
             yield from _categories(name, pooled.levels.cast(pl.String), shares, own, person, n, order)
 
 
-def _shares(
-    linked: Linked, table: str, every: Sequence[Owned], joined: Sequence[Relation], name: str, n_levels: int
-) -> Floats:
+def _shares(codes: Sequence[Ints], every: Sequence[Owned], n_levels: int) -> Floats:
     """Return the share of the people of real and holdout who have each value, shape (n_levels,)."""
     people, sides = np.zeros(n_levels + 1), [0, 2][: max(1, len(every) - 1)]
-    for role, own in ((linked.roles[i], every[i]) for i in sides):
-        codes = next(c.codes for c in columns_of_rows(linked, table, joined, role) if c.name == name)[own.row]
-        pairs = distinct_values(own.person * (n_levels + 1) + codes)
+    for i in sides:
+        pairs = distinct_values(every[i].person * (n_levels + 1) + codes[i][every[i].row])
         people += np.bincount(pairs % (n_levels + 1), minlength=n_levels + 1)
     return people[1:] / max(1, sum(every[i].n_people for i in sides))
 
@@ -223,16 +225,24 @@ def time_of(linked: Linked, table: str) -> str | None:
     return named[0] if len(named) == 1 else None
 
 
-def places_in_order(linked: Linked, table: str, owned: Owned, joined: Sequence[Relation], which: int) -> Ints | None:
-    """Return the rows of people in the order of time; None where no column says it."""
+def places_in_order(
+    linked: Linked, table: str, owned: Sequence[Owned], joined: Sequence[Relation]
+) -> list[Ints | None]:
+    """Return the rows of people of each role in the order of time; None where no column says it."""
+    return [
+        _in_order(linked, table, own, list(_columns_of_rows(linked, table, joined, role)))
+        for role, own in zip(linked.roles, owned, strict=True)
+    ]
+
+
+def _in_order(linked: Linked, table: str, owned: Owned, described: Sequence[_DescribingColumn]) -> Ints | None:
     time = time_of(linked, table)
     if time is None:
         return None
-    when = linked.case(table).codes(time, binned=False)[which][owned.row]
-    described = columns_of_rows(linked, table, joined, ROLES[which])
-    rest: list[Any] = [c.codes[owned.row] for c in described if c.name != f"{table}.{time}"]
+    (when,) = (c.codes for c in described if c.name == f"{table}.{time}")
+    rest = [c.codes[owned.row] for c in described if c.name != f"{table}.{time}"]
     # ties by what else stands there, so that the order of the file says nothing
-    return np.lexsort([*rest, when, owned.person])
+    return np.lexsort([*rest, when[owned.row], owned.person])
 
 
 def _numbers(

@@ -136,7 +136,7 @@ def _steps(
     linked: Linked, table: str, owned: Sequence[Owned], joined: Sequence[Relation], timeless: History
 ) -> tuple[Steps, ...]:
     """Return the rows of people in the order of time."""
-    orders = [places_in_order(linked, table, own, joined, i) for i, own in enumerate(owned)]
+    orders = places_in_order(linked, table, owned, joined)
     return tuple(
         Steps(values[order], own.person[order])
         for values, own, order in zip(timeless.alike, owned, orders, strict=True)

@@ -18,7 +18,6 @@ from divulge.case.encoded import ROLES
 from divulge.case.relational.linked import Linked
 from divulge.core.errors import SettingError
 from divulge.core.hashing import Hashes, code_hashes, value_hashes
-from divulge.core.relations import RelationalSchema
 from divulge.kernels.set_distances import SetsOfRows, unit_of
 
 __all__ = ["NOTES", "ORDER", "LinkedPeople", "PersonRows", "check_people", "has_rows", "people_of"]
@@ -129,7 +128,8 @@ def check_people(linked: Linked, unit: str | None = None) -> str:
 
 def has_rows(linked: Linked, people: str) -> bool:
     """Return whether a table has rows of these people, one person each, with columns that can be compared."""
-    return any(_below(linked, name, people, []) for name in linked.names if name != people)
+    below = (name for name in linked.names if name != people and len(linked.schema.paths(name, people)) == 1)
+    return any(_compared(linked, name) for name in below)
 
 
 def people_of(linked: Linked, unit: str | None = None) -> LinkedPeople:
@@ -204,10 +204,7 @@ def _below(linked: Linked, name: str, people: str, told: list[str]) -> list[_Row
 
 
 def _rows_of(linked: Linked, table: str, owner: Sequence[Ints]) -> _RowsBelow:
-    case = linked.case(table)
-    keys = _keys(linked.schema, table)
-    usable = sorted(c for c in case.schema.usable() if c not in keys and c in case.columns)
-    columns = sorted(usable, key=lambda c: (case.encoded.is_number(c), c))
+    case, columns = linked.case(table), _compared(linked, table)
     codes = [case.codes(c, binned=False) for c in columns]
     hashes = tuple(
         code_hashes([c[which] for c in codes]) if codes else np.zeros(len(owner[which]), dtype=np.uint64)
@@ -217,9 +214,13 @@ def _rows_of(linked: Linked, table: str, owner: Sequence[Ints]) -> _RowsBelow:
     return _RowsBelow(table, case, tuple(columns), n_categories, tuple(owner), hashes)
 
 
-def _keys(schema: RelationalSchema, table: str) -> set[str]:
-    own = [r.parent_key for r in schema.children(table)] + [r.child_key for r in schema.parents(table)]
-    return {c for key in own for c in key}
+def _compared(linked: Linked, table: str) -> list[str]:
+    """Return the columns of a table that are compared: all but its keys; categories first."""
+    case, schema = linked.case(table), linked.schema
+    keys = {c for r in schema.children(table) for c in r.parent_key}
+    keys |= {c for r in schema.parents(table) for c in r.child_key}
+    usable = [c for c in case.schema.usable() if c not in keys and c in case.columns]
+    return sorted(usable, key=lambda c: (case.encoded.is_number(c), c))
 
 
 # ---------------------------------------------------------------- the different rows of each person
