@@ -353,10 +353,16 @@ def _change(s: Source) -> Change | None:
     same_people = c.same_people or c.previous_edition == "external"
     sentence = change_sentence(rows, c.verdict, c.previous_started, same_people, outside=True)
     kept = tuple(
-        replace(f, measure=s.names.text(f.measure) if f.measure not in REGISTRY else f.measure)
+        replace(f, measure=_of_table(s, f.measure) if f.measure not in REGISTRY else f.measure)
         for f in published(c).fidelity
     )
     return replace(c, comparisons=rows, sentence=sentence, fidelity=kept)
+
+
+def _of_table(s: Source, measure: str) -> str:
+    """Return a measure of one of several tables, with the name of the table here."""
+    name, of, table = measure.partition(" of ")
+    return f"{s.names.text(name)}{of}{s.table(table)}"
 
 
 def _changed(s: Source, r: Changed) -> Changed:

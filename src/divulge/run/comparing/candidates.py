@@ -18,6 +18,7 @@ from divulge.case.case import Case
 from divulge.core.coded_scores import Scores, decoded
 from divulge.core.records import INVALIDATING
 from divulge.core.result import FOUND, Individual, Result, label
+from divulge.measures.result import FidelityResult
 from divulge.report.comparison.prose import findings, findings_in_words
 from divulge.report.order import ORDER
 from divulge.report.report import Report
@@ -27,6 +28,7 @@ from divulge.run.comparing.compared_tables import Candidate
 from divulge.run.engines.drawn_rows import DrawnRows, drawn_rows, whole_tables
 from divulge.run.engines.engine_plan import uses_engine
 from divulge.run.engines.people_sample import Rows
+from divulge.run.fidelity_in_run import distances_of_people
 from divulge.run.making.progress import Progress
 from divulge.run.planning.options import Attacker, Reading, RunOptions
 from divulge.run.planning.primaries import is_named
@@ -66,6 +68,8 @@ class Assessed:
     found: tuple[Result, ...]
     """The results that stand for what was found."""
     bands: list[dict[str, Any]]
+    kept: tuple[FidelityResult, ...]
+    """How far the table is from the real one; of linked tables, how far their people are."""
     given: Table | None = None
     """The table itself, rows drawn from it where an engine counts, or the people of linked tables."""
 
@@ -119,7 +123,7 @@ def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) 
         run.real, table, run.holdout, run.attacker, reading, run.options, before=before, progress=progress,
         made=lambda case, options: seen.append(_seen(run, case, options)),
     )  # fmt: skip
-    people, drawn = seen[0]
+    people, drawn, kept = seen[0]
     check_same_people(run.people or people, people)
     run.people = run.people or people
     if drawn is not None:
@@ -137,20 +141,21 @@ def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) 
     )
     found = findings(light.results, report.verdict)
     here = None if uses_engine(run.options) else table
-    return Assessed(candidate.label, light, scores, found, bands, drawn.synthetic if drawn else here)
+    kept = report.assessment.fidelity if kept is None else kept
+    return Assessed(candidate.label, light, scores, found, bands, kept, drawn.synthetic if drawn else here)
 
 
-_Seen = tuple[PeopleSeen, DrawnRows | None]
+_Seen = tuple[PeopleSeen, DrawnRows | None, tuple[FidelityResult, ...] | None]
 
 
 def _seen(run: Assessment, case: Case, options: RunOptions) -> _Seen:
     """Return what is kept of a run as long as its rows are there."""
-    drawn = None
+    drawn = kept = None
     if case.persons is not None:
-        drawn = whole_tables(case)
+        drawn, kept = whole_tables(case), distances_of_people(case, options) if options.fidelity else ()
     elif run.options.fidelity and uses_engine(options):
         drawn = drawn_rows(case, options, run.n_tables, run.drawn)
-    return people_seen(case, options), drawn
+    return people_seen(case, options), drawn, kept
 
 
 def _scores_of(attack: str, individual: Individual) -> tuple[Scores, Scores | None]:

@@ -342,8 +342,8 @@ def _fidelity(
     assessed: Sequence[Assessed], labels: Sequence[str], level: float
 ) -> dict[str, CandidateFidelity | None]:  # fmt: skip
     """Return the distance of each candidate by the measure of use."""
-    measure = measure_of_use(r for a in assessed for r in a.report.assessment.fidelity)
-    own = {name: [a.report.assessment.fidelity for a in assessed if a.label == name] for name in labels}
+    measure = measure_of_use(r for a in assessed for r in a.kept)
+    own = {name: [a.kept for a in assessed if a.label == name] for name in labels}
     return {name: candidate_fidelity(tables, measure, level, len(labels)) for name, tables in own.items()}
 
 
