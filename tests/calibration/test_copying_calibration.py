@@ -309,6 +309,32 @@ def test_numbers_nearly_equal_are_found_and_chance_is_not(kind, runs, errors):
 
 
 @runs(20, 200)
+@pytest.mark.parametrize(("kind", "power"), [("another time zone", 0.9), ("with a tax", 0.5)])
+def test_moved_numbers_are_found_and_chance_is_not(kind, power, runs, errors):
+    """A twentieth of 400 people is found; where as many strangers stand there, at most one table in twenty has a finding."""
+    shares = {"fresh": (0.0, 0.0), "both": (0.05, 0.05), "members": (0.05, 0.0)}
+    seen = dict.fromkeys(shares, 0)
+    for i in range(runs):
+        for name, (members, strangers) in shares.items():
+            rng = np.random.default_rng([i, 16])
+            zone = kind == "another time zone"
+            real, released, holdout = (
+                rng.integers(0, 10**8, 400).astype(float) if zone else rng.lognormal(7, 0.5, 400).round(2)
+                for _ in range(3)
+            )
+            k, m = round(400 * members), round(400 * strangers)
+            released = np.concatenate([real[:k], holdout[:m], released[k + m :]])
+            released = released + 18_000 if zone else (released * 1.19).round(2)
+            codes = [pl.Series("c", rng.integers(0, 9, 400).astype(str)) for _ in range(3)]
+            tables = [pl.DataFrame({"x": x, "c": c}) for x, c in zip((real, released, holdout), codes, strict=True)]
+            results = divulge.copies(*tables[:2], holdout=tables[2], seed=i, variants=["one column"])
+            seen[name] += any(r.verdict == "excess found" for r in results)
+    assert seen["fresh"] / runs <= most(0.05, runs, errors)
+    assert seen["both"] / runs <= most(0.05, runs, errors)
+    assert seen["members"] / runs >= power - errors * math.sqrt(power * (1 - power) / runs)
+
+
+@runs(20, 200)
 def test_rare_pairs_are_found_and_chance_is_not(runs, errors):
     """Pairs of two codes of 10% of 500 people, who alone have them, are found; without any, at most one table in twenty has a finding."""
     wrong, found = 0, 0

@@ -223,6 +223,32 @@ def test_other_lengths_and_other_times_are_told():
     assert "same window" in failing(divulge.assess(*later, **FAST))
 
 
+def test_people_linked_together_are_one_in_the_checks_of_lengths_and_times():
+    """Thirty families of ten: as single people, members would have fewer rows, and later ones, than strangers."""
+
+    def families(first, least, latest):
+        users = pl.DataFrame({"uid": np.arange(first, first + 300)}).with_columns(
+            head=first + (pl.col("uid") - first) // 10 * 10, age=(pl.col("uid") * 7) % 50
+        )
+        times = np.repeat(least + np.arange(30) % 5, 10)
+        owner = np.repeat(users["uid"].to_numpy(), times)
+        day = np.datetime64("2024-01-01") + np.arange(len(owner)) % 300
+        day[np.isin(owner - first, np.arange(20))] = np.datetime64(latest)
+        return {"users": users, "orders": pl.DataFrame({"uid": owner, "day": day, "item": ["a"] * len(owner)})}
+
+    three = [families(0, 2, "2026-05-01"), families(1_000, 2, "2024-05-01"), families(2_000, 3, "2024-05-01")]
+    schema = RelationalSchema(
+        {name: divulge.infer_schema(t) for name, t in three[0].items()},
+        (Relation("users", ("uid",), "orders", ("uid",)), Relation("users", ("uid",), "users", ("head",))),
+    )
+    linked = people_of(linked_tables(*three, schema=schema))
+    assert linked.unit == PEOPLE_TOGETHER
+    assert [c.check for c in linked.persons.checks if not c.ok] == []
+    alone = RelationalSchema(schema.tables, schema.relations[:1])
+    failed = [c.check for c in people_of(linked_tables(*three, schema=alone)).persons.checks if not c.ok]
+    assert failed == ["same lengths", "same window"]
+
+
 def test_a_table_without_a_way_to_people_is_listed():
     real, synthetic, holdout = (
         t | {"weather": pl.DataFrame({"town": ["a", "b"] * 20, "rain": [1, 2] * 20})} for t in shops(5)

@@ -144,7 +144,8 @@ def unlike_values(case: Case) -> dict[str, float]:
 
     Of numbers and dates these are the values outside the range of real and holdout, as where a unit of measure differs;
     of labels all that no person has. A missing value is a value. Nine people are left out, those who change most: every
-    reader knows the answer, which is not to hang on a single person (fewer than nine in tables of under 180 people).
+    reader knows the answer, which is not to hang on a single person (fewer than nine in tables of under 180 people). Of
+    synthetic numbers as many are left out on either side, so that a single one does not join two ranges.
 
     Returns
     -------
@@ -164,7 +165,7 @@ def unlike_values(case: Case) -> dict[str, float]:
         people = real + sum(holdout)
         few = min(FEW_PEOPLE - 1, int(people.sum()) // 20)
         if synthetic[~_among(synthetic, people, numbers, few)].sum() > 0.5 * synthetic.sum():
-            shared = real[_among(real, synthetic, numbers, 0)].sum()
+            shared = real[_among(real, synthetic, numbers, 0 if numbers is None else few)].sum()
             out[name] = 1.0 if shared <= few else float(1 - shared / max(1, real.sum()))
     return out
 

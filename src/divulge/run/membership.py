@@ -183,7 +183,7 @@ def people_checked(
     rows = rows_of_people(linked, unit)
     together, linking = linked_together(linked, rows)
     found = whole_person(linked, unit, {"real": together[0], "holdout": together[2]} if linking else None)
-    checks = list(people_checks(linked, rows.people, rows.owned, rows.ways))
+    checks = list(people_checks(linked, rows.people, rows.owned, rows.ways, together))
     failing = [c for c in checks if not c.ok]
     told = [*([linking] if linking else []), *(f"precondition not met: {c.check}: {c.detail}" for c in failing)]
     noted = [replace(r, notes=(*r.notes, *(() if i else told))) for i, r in enumerate(found)]

@@ -22,6 +22,7 @@ from divulge.attacks.copying.column_subsets import candidate_subsets
 from divulge.attacks.copying.equal_tails import LAST_DIGITS, TAILS, TAILS_NOTES, TWO_TAILS, equal_tails
 from divulge.attacks.copying.histories import HISTORIES, HISTORIES_NOTES, HISTORY_HITS, histories
 from divulge.attacks.copying.linked import LINKED, LINKED_NOTES, ROW_ORDER, linked, row_order
+from divulge.attacks.copying.moved_numbers import MOVED, MOVED_CONTEXT
 from divulge.attacks.copying.nearly_equal import NEARLY_EQUAL
 from divulge.attacks.copying.one_column import (
     ONE_COLUMN,
@@ -69,9 +70,9 @@ _COPIES_WORDS = Words(
         "and leave out identifiers, the unit and ignored columns. Texts, identifiers, the unit and every column in "
         "which 90 % of people have a value of their own are compared one by one, ignored or not; texts without regard "
         "to capitals and blanks, and texts and identifiers in other spellings too; numbers and dates that a fifth of "
-        "the people have to themselves also nearly equal, and the last digits of numbers; pairs of categories that "
-        "hardly anybody has. Near copies leave out constants and free text as well, and need every row in memory, as "
-        "do rows with one column changed, last digits, rare pairs, histories, linked rows and row order."
+        "the people have to themselves also nearly equal, shifted or scaled, and by their last digits; pairs of "
+        "categories that hardly anybody has. Near copies leave out constants and free text as well, and need every row "
+        "in memory, as do rows with one column changed, last digits, rare pairs, histories, linked rows and row order."
     ),
     formula=(
         "exact: p = share of people whose record equals a synthetic row\n"
@@ -84,6 +85,7 @@ _COPIES_WORDS = Words(
         "last characters (8, nobody else's); within a longer text; characters in any order\n"
         "one column, nearly equal: the mean of min(1, o / 200 d), d the distance to the nearest\n"
         "synthetic value and o that to the nearest other person's\n"
+        "one column, shifted or scaled: the same of a x + b, x a synthetic value\n"
         "last K digits: p = share whose last K digits nobody else has, and another synthetic number has\n"
         "rare pair: p = share whose pair of values at most two people have, and stands in a synthetic row\n"
         "whole history: p = share of people, of two rows or more, all of whose rows one synthetic unit has\n"
@@ -140,6 +142,7 @@ _COPIES_WORDS = Words(
         ALL_BUT_ONE: "a copy with at most one column changed (weighted) of",
         ONE_COLUMN: "the value of",
         NEARLY_EQUAL: "the value, or nearly, of",
+        MOVED: "the value, shifted or scaled, of",
         **{tail: f"the {tail} of a number of" for tail in TAILS.values()},
         TWO_TAILS: "the last digits of two numbers of",
         RARE_PAIR: "a rare pair of values of",
@@ -159,6 +162,7 @@ _COPIES_WORDS = Words(
         "of these in the synthetic table": Withheld(),
         SHOWN: Withheld(),
         SMALLEST: Withheld(),
+        **dict.fromkeys(MOVED_CONTEXT, Withheld()),
         RECURRING: Withheld(),
         "share of real rows that equal another real row": Withheld(),
         "share of synthetic rows that equal a real row": Withheld(),
@@ -210,12 +214,13 @@ def copies(
     words in any order; but for one other character; but for one character more or less; as a hexadecimal digest; by
     the first or last eight letters and digits, where nobody else has them), each without the hits of the forms
     before it. "one column, nearly equal": numbers and moments, also those that a fifth of the people have to
-    themselves; the nearer a synthetic value is, measured by the nearest other person's, the more it counts. Row
-    numbers get no verdict. Columns that the holdout lacks have a rate only. "one column, shared words": the
-    person's text shares eight words in a row, which nobody else has, with a synthetic text. "one column, own ...":
-    `named_in_texts`, form by form; a run makes that attack in its place. "another column": the value stands in a
-    synthetic column that the real table lacks, as where a name was renamed or split over two columns; with the same
-    forms.
+    themselves; the nearer a synthetic value is, measured by the nearest other person's, the more it counts. "one
+    column, shifted or scaled": the same with one number added to all synthetic values, or all times one number, where
+    one stands out. Row numbers get no verdict. Columns that the holdout lacks have a rate only. "one column, shared
+    words": the person's text shares eight words in a row, which nobody else has, with a synthetic text. "one column,
+    own ...": `named_in_texts`, form by form; a run makes that attack in its place. "another column": the value stands
+    in a synthetic column that the real table lacks, as where a name was renamed or split over two columns; with the
+    same forms.
 
     "last digits": another synthetic number has the last 3 to 6 digits of a number, which one person alone has; for
     each column, at most ten, and number of digits that a fifth of the people have to themselves, and for the last

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import compared, hold_back
+from divulge.attacks.copying.moved_numbers import MOVED, MOVED_CONTEXT, MOVED_NOTE, move_between
 from divulge.attacks.copying.nearly_equal import (
     NEARLY_EQUAL,
     NEARLY_EQUAL_NOTE,
@@ -91,6 +93,7 @@ ONE_COLUMN_NOTES = (
     _MANY_WORDS,
     *FORM_NOTES,
     NEARLY_EQUAL_NOTE,
+    MOVED_NOTE,
     "# of # values of this column recur; no strangers to compare with",
     "the holdout lacks columns that were not compared: '…'",
 )
@@ -179,7 +182,7 @@ def one_column(case: Case) -> list[Result]:
     """Return how many members and strangers have a value, or a run of words, that the synthetic table has.
 
     Texts, identifiers and whole numbers are also looked for in other spellings, a result for each form; numbers and
-    moments that a fifth of the people have to themselves also nearly equal.
+    moments that a fifth of the people have to themselves also nearly equal, and shifted or scaled.
     """
     out = []
     for column in sorted(own_columns(case)):
@@ -203,7 +206,9 @@ def one_column(case: Case) -> list[Result]:
             out.append(_result(case, f"{ONE_COLUMN}, {form}", column, spelled, told, alike))
         if runs is not None:
             out.append(_result(case, SHARED_WORDS, column, runs, [_RUNS], judged=True))
-    return out + [_nearly_equal(case, c) for c in sorted(case.columns) if _has_neighbours(case, c)]
+    measured = [c for c in sorted(case.columns) if _has_neighbours(case, c)]
+    out += [_nearly_equal(case, c) for c in measured]
+    return out + [r for c in measured if (r := _moved(case, c, len(measured))) is not None]
 
 
 def _has_neighbours(case: Case, column: str) -> bool:
@@ -221,6 +226,24 @@ def _nearly_equal(case: Case, column: str) -> Result:
     people, released = person_of_codes(case, column), case.pooled(column).counts[1] > 0
     scores = nearly_equal(case.numbers(column), people, released)
     return _result(case, NEARLY_EQUAL, column, scores, [NEARLY_EQUAL_NOTE], judged=True)
+
+
+def _moved(case: Case, column: str, n_columns: int) -> Result | None:
+    """Return how nearly the synthetic table has values of people, shifted or scaled; None where no move stands out."""
+    values, people = case.numbers(column), person_of_codes(case, column)
+    finite = np.isfinite(values)
+    released = np.sort(values[finite & (case.pooled(column).counts[1] > 0)])
+    move = move_between(np.sort(values[finite & (people >= 0)]), released, n_columns)
+    if move is None:
+        return None
+    scores = nearly_equal(
+        np.concatenate([values, move.factor * released + move.added]),
+        np.concatenate([people, np.full(len(released), -2)]),
+        np.arange(len(values) + len(released)) >= len(values),
+    )[: len(values)]
+    result = _result(case, MOVED, column, scores, [MOVED_NOTE], judged=True)
+    added = move.added / 1e6 if case.schema[column].kind == "datetime" else move.added
+    return replace(result, context={**result.context, **dict(zip(MOVED_CONTEXT, (added, move.factor), strict=True))})
 
 
 def _runs_of(case: Case, column: str, texts: pl.Series) -> Floats | None:

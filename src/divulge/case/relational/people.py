@@ -104,7 +104,7 @@ def people_of(linked: Linked, unit: str | None = None) -> PeopleTables:
     known += [replace(kinds[c], name=f"{root}.{c}", kind="identifier", roles=()) for c in recurring_keys(linked, root)]
     notes += _shared_above(linked, root)
     histories = tuple(histories_of(linked, root, ways, owned, joined))
-    checks = people_checks(linked, root, owned, ways)
+    checks = people_checks(linked, root, owned, ways, together)
     unit_column = PEOPLE_TOGETHER if linking else None
     lengths = {name: tuple(np.bincount(o.person, minlength=o.n_people) for o in roles) for name, roles in owned.items()}
     persons = Persons(linked, root, own, histories, tuple(checks), apart, wanted, tuple(notes), lengths)

@@ -26,6 +26,7 @@ def people_checks(
     people: str,
     owned: Mapping[str, Sequence[Owned]],
     ways: Mapping[str, Sequence[tuple[Relation, ...]]],
+    together: Sequence[Ints],
 ) -> Iterator[Precondition]:
     """Yield what must hold for people of linked tables besides what holds for the table of people.
 
@@ -35,13 +36,16 @@ def people_checks(
         The table of the people.
     owned, ways
         As in `RowsOfPeople`.
+    together
+        For each role and person a number that all who are linked share: they were drawn together, and are one.
     """
     named = {r for r in linked.relations if r.parent == r.child == people}
     yield _references(linked, named | {r for table in owned for way in ways[table] for r in way})
     if "holdout" in linked.roles:
+        groups = [np.unique(t, return_inverse=True)[1].ravel() for t in together]
         yield _apart(linked, people)
-        yield _lengths(linked, people, owned)
-        if found := _window(linked, owned):
+        yield _lengths(owned, groups)
+        if found := _window(linked, owned, groups):
             yield found
 
 
@@ -90,22 +94,22 @@ def _apart(linked: Linked, people: str) -> Precondition:
     return Precondition(check=PEOPLE_APART, ok=False, detail=detail)
 
 
-def _lengths(linked: Linked, people: str, owned: Mapping[str, Sequence[Owned]]) -> Precondition:
+def _lengths(owned: Mapping[str, Sequence[Owned]], groups: Sequence[Ints]) -> Precondition:
     """Return whether members have as many rows as strangers: a rank test for each table."""
     from scipy.stats import mannwhitneyu
 
-    n = [linked.n_rows(people, role) for role in linked.roles]
     told = []
     for table, found in owned.items():
-        mine, theirs = (np.bincount(found[i].person, minlength=n[i]) for i in (0, 2))
-        if len(mine) and len(theirs) and mannwhitneyu(mine, theirs).pvalue < _LEVEL / len(owned):
+        mine, theirs = (np.bincount(found[i].person, minlength=len(groups[i])) for i in (0, 2))
+        means = [np.bincount(groups[i], n) / np.bincount(groups[i]) for i, n in ((0, mine), (2, theirs))]
+        if len(mine) and len(theirs) and mannwhitneyu(*means).pvalue < _LEVEL / len(owned):
             told.append(f"{table!r}: {mine.mean():.2f} rows of a member, {theirs.mean():.2f} of a stranger")
     if told:
         return Precondition(check=LENGTHS, ok=False, detail="; ".join(told))
     return Precondition(check=LENGTHS, ok=True, detail="members have as many rows as strangers")
 
 
-def _window(linked: Linked, owned: Mapping[str, Sequence[Owned]]) -> Precondition | None:
+def _window(linked: Linked, owned: Mapping[str, Sequence[Owned]], groups: Sequence[Ints]) -> Precondition | None:
     """Return whether the times of members and strangers begin and end alike; None where no column is a time."""
     told, n_tests = [], 0
     for table, found in owned.items():
@@ -113,7 +117,7 @@ def _window(linked: Linked, owned: Mapping[str, Sequence[Owned]]) -> Preconditio
         for column in (c.name for c in case.schema.columns if c.kind == "datetime"):
             n_tests += 1
             times = [case.numbers(column)[case.codes(column, binned=False)[i]][found[i].row] for i in (0, 2)]
-            persons = [found[i].person for i in (0, 2)]
+            persons = [groups[i][found[i].person] for i in (0, 2)]
             p = min(_alike(persons, [sign * t for t in times]) for sign in (1, -1))
             told.append((p, f"{table}.{column}"))
     if not n_tests:

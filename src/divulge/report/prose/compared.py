@@ -131,6 +131,7 @@ _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("one column, own ", lambda r: _own_words(r.variant.removeprefix("one column, own "), r)),
     ("one column, shared words", lambda r: f"have eight words in a row of their {quoted(r.keys)} in it"),
     ("one column, nearly equal", lambda r: f"have their {quoted(r.keys)}, or nearly, in the synthetic table"),
+    ("one column, shifted", lambda r: f"have their {quoted(r.keys)}, shifted or scaled, in the synthetic table"),
     ("one column", _value),
     ("last ", lambda r: f"have in it the last digits of their {quoted(r.keys)}, which nobody else has"),
     ("rare pair", lambda r: f"have their {quoted(r.keys)} together there, which hardly anybody else has"),

@@ -1,0 +1,156 @@
+"""Numbers and moments of people that stand in the synthetic table with one number added to all, or times one number.
+
+A time zone, another currency, another unit of measure: no value is equal or near, and every one is known to whoever
+knows the step. It is looked for with all people together, whatever their labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["MOVED", "MOVED_CONTEXT", "MOVED_NOTE", "Move", "move_between"]
+
+Floats = NDArray[np.float64]
+
+MOVED = "one column, shifted or scaled"
+MOVED_CONTEXT = ("added to synthetic values", "synthetic values times")
+MOVED_NOTE = (
+    "one number was added to all synthetic values, or all were multiplied by one: that with which most of them are "
+    "values of people of real and holdout, whoever these are; then compared as nearly equal"
+)
+
+_COARSEST = 2**10
+_FEWEST = 20  # of fewer values any two steps are equally frequent
+_TAILS = 0.005  # share of values on each side that is left out, so that the largest one sets no scale
+_PAIRS = 0.25  # of values that agree by chance in a step of the grid, where it may be so fine
+_FINEST, _FINEST_OF_MANY = 2**20, 2**21  # steps of the grid: of one column, and of all together; limits on the time
+_AROUND = 500  # steps of the grid on either side that say how many pairs agree by chance
+_LEAST = 0.05  # pairs by chance
+_NEAREST = 3  # steps around none, which are no move
+_SURE = 7.0  # of a log likelihood ratio, beside the logarithm of the number of steps
+_EXACT = 1e-9  # of the largest value, or of the factor: equal but for the last digits of a computation
+
+
+class Move(NamedTuple):
+    """What takes synthetic values to those of people: times a factor, then a number added."""
+
+    factor: float
+    added: float
+
+
+def move_between(people: Floats, synthetic: Floats, n_columns: int = 1) -> Move | None:
+    """Return the step or the factor by which most synthetic values become values of people; None where none stands out.
+
+    It stands out if more pairs of a person's and a synthetic value are as far apart than are a little nearer or
+    farther, and than are so among the people: amounts in cents are often one the double of another.
+
+    Parameters
+    ----------
+    people, synthetic
+        Distinct finite values, ascending.
+    n_columns
+        Among how many columns the time is shared.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> people, fresh = np.sort(rng.random((2, 400)), axis=1)
+    >>> round(move_between(people, people[::2] * 1.25).factor, 9), move_between(people, fresh)
+    (0.8, None)
+    """
+    finest = min(_FINEST, _FINEST_OF_MANY // max(1, n_columns))
+    largest = float(np.abs(people[[0, -1]]).max()) if len(people) else 0.0
+    found = [(excess, Move(1.0, step)) for excess, step in _steps(people, synthetic, finest, _EXACT * largest)]
+    side = 1 if 2 * (people > 0).sum() >= len(people) else -1  # a factor takes either sign to one
+    mine = _logs(people, side)
+    for sign in (1, -1):
+        steps = _steps(mine, _logs(synthetic, sign * side), finest, _EXACT, turned=sign < 0)
+        found += [(excess, Move(sign * float(np.exp(step)), 0.0)) for excess, step in steps]
+    return max(found, default=(0.0, None), key=lambda pair: pair[0])[1]
+
+
+def _logs(values: Floats, sign: int) -> Floats:
+    return np.sort(np.log(np.abs(values[sign * values > 0])))
+
+
+def _steps(
+    people: Floats, synthetic: Floats, finest: int, exact: float, *, turned: bool = False
+) -> Iterator[tuple[float, float]]:
+    """Yield the step that stands out most, after the number of pairs beyond chance; no step is one if values turned."""
+    people, synthetic = _without_tails(people), _without_tails(synthetic)
+    n, m = len(people), len(synthetic)
+    if min(n, m) < _FEWEST:
+        return
+    with np.errstate(over="ignore"):
+        span = max(float(np.ptp(people)), float(np.ptp(synthetic)))
+    size = int(min(finest, max(_COARSEST, 2 ** np.ceil(np.log2(n * m / _PAIRS)))))
+    grid = max(2 * span / (size - 2), exact)
+    if not 0 < span < np.inf or not np.isfinite(people[0] - synthetic[0]):
+        return
+    places = [
+        np.fft.rfft(np.bincount(((v - v[0]) / grid).astype(np.int64), minlength=size)) for v in (people, synthetic)
+    ]
+    lag = np.arange(size)
+    lag[size // 2 :] -= size
+    pairs = np.rint(np.fft.irfft(places[0] * places[1].conj(), size))
+    among = np.rint(np.fft.irfft(np.abs(places[0]) ** 2, size)) * (m / n)
+    start = (people[0] - synthetic[0]) / grid
+    step = lag + start
+    own = np.rint(step)
+    there = np.abs(own) < size // 2
+    chance, two, alike = _by_chance(pairs), _two(pairs), _two(among)  # a step lies in two of the grid
+    like = np.zeros(size)
+    for shift in (-1, 0, 1):
+        like[there] = np.maximum(like[there], alike[(own[there].astype(np.int64) + shift) % size])
+    by_chance = np.maximum(np.maximum(_two(chance), like - 2 * np.sqrt(like)), _LEAST)
+    two[~turned & (np.abs(step) < _NEAREST)] = 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sure = np.where(two > by_chance, two * np.log(two / by_chance) - (two - by_chance), 0.0)
+    best = int(np.argmax(sure))
+    if sure[best] > np.log(size) + _SURE:
+        at = float(step[best]) * grid
+        yield float(two[best] - by_chance[best]), _exactly(people, synthetic, at - grid, at + 2 * grid, exact)
+
+
+def _without_tails(values: Floats) -> Floats:
+    k = int(_TAILS * len(values))
+    return values[k : len(values) - k]
+
+
+def _two(values: Floats) -> Floats:
+    return values + np.roll(values, -1)
+
+
+def _by_chance(pairs: Floats) -> Floats:
+    """Return how many pairs a step has by chance, where it can have any: steps of rounded numbers are on a grid.
+
+    The mean of those that have one is lambda / (1 - exp(-lambda)), of which this is the inverse, or a little more.
+    """
+    mean = _around(pairs) / np.maximum(1, _around(pairs > 0))
+    return np.asarray(np.minimum(mean, 2 * (mean - 1)))
+
+
+def _around(values: NDArray[Any]) -> Floats:
+    """Return the sum of the values up to 500 places before and behind each, in a circle."""
+    k = min(_AROUND, (len(values) - 1) // 2)
+    total = np.cumsum(np.concatenate([values[-k:], values, values[:k]], dtype=np.float64))
+    return np.asarray(total[2 * k :] - np.concatenate([[0.0], total[: len(values) - 1]]))
+
+
+def _exactly(people: Floats, synthetic: Floats, low: float, high: float, exact: float) -> float:
+    """Return the step in a range in which most pairs lie closest together."""
+    first, last = np.searchsorted(synthetic, people - high), np.searchsorted(synthetic, people - low, side="right")
+    count = last - first
+    which = np.repeat(last - np.cumsum(count), count) + np.arange(int(count.sum()))
+    apart = np.sort(np.repeat(people, count) - synthetic[which])
+    found = []
+    for width in (exact, (high - low) / 24, (high - low) / 3):
+        times = np.searchsorted(apart, apart + width, side="right") - np.arange(len(apart))
+        first_one = int(np.argmax(times))
+        k = int(times[first_one])
+        found.append((k - len(apart) * width / (high - low), float(np.median(apart[first_one : first_one + k]))))
+    return max(found, key=lambda pair: pair[0])[1]
