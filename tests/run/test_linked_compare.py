@@ -152,3 +152,11 @@ def test_the_gate_tells_what_changed_from_reports_alone(folders, found):
     assert command("gate", folders / "before" / "assessment.json", *earlier).exit_code in (0, 1)
     result = command("gate", folders / "external" / "assessment.json", *earlier)
     assert "an external edition" in told(result)
+
+
+def test_the_page_of_a_comparison_counts_people(found):
+    html = found.to_html()
+    size = f"users: {N}, orders: {REAL['orders'].height}"
+    assert size in html
+    assert [t.name for t in found.comparison.tables.real.linked] == ["users", "orders"]
+    assert [t.name for t in found.comparison.candidates[0].tables[0].linked] == ["users", "orders"]

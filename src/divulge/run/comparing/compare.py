@@ -366,7 +366,7 @@ def _front(
 
 
 def _given(report: Report, role: str) -> dict[str, Any]:
-    return {k: report.data["tables"][role][k] for k in ("rows", "columns", "sha256", "hashed")}
+    return {k: report.data["tables"][role][k] for k in ("rows", "columns", "sha256", "hashed", "linked")}
 
 
 def _attacks(labels: Sequence[str], ranked: Ranked | None, assessed: Sequence[Assessed]) -> list[dict[str, Any]]:
