@@ -43,8 +43,14 @@ __all__ = ["gate", "previous_run", "write_junit"]
 )
 @click.option("--junit", type=FILE, metavar="FILE", help="File for the outcome as JUnit XML.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no table.")
-def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], baseline: str | None, junit: str | None,
-         quiet: bool) -> None:  # fmt: skip
+def gate(
+    assessment: str,
+    policy_file: str | None,
+    fail_on: Sequence[str],
+    baseline: str | None,
+    junit: str | None,
+    quiet: bool,
+) -> None:
     """Check the assessment.json of a report (ASSESSMENT) against a policy, without the data.
 
     ASSESSMENT may also be a file that `divulge quality --json` or `divulge diagnose --json` wrote; --fail-on then takes

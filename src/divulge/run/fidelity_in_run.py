@@ -5,7 +5,7 @@ The measures are imported when they are made: half a hundred modules that a run 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +44,6 @@ from divulge.run.planning.options import RunOptions
 __all__ = ["FidelityFound", "distances_of_people", "fidelity_in_run"]
 
 _GROUPS = "subgroups"
-_DISTANCES = ("column_shapes", "column_pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +170,11 @@ def _of_linked(
     return FidelityFound(tuple(results), scope, failed, left_out)
 
 
-def distances_of_people(case: Case, options: RunOptions) -> tuple[FidelityResult, ...]:
-    """Return how far columns and pairs of columns of the people of linked tables are from the real ones."""
+def distances_of_people(case: Case, measures: Container[str], options: RunOptions) -> tuple[FidelityResult, ...]:
+    """Return how far the people of linked tables are from the real ones by some measures, corrected over these."""
     from divulge.measures.catalogue import all_measures
 
-    entries = [m for m in all_measures() if m.name in _DISTANCES]
+    entries = [m for m in all_measures() if m.name in measures]
     found = [run_measure(m, case, {"tolerance": options.tolerance}) for m in entries]
     return tuple(r for family in corrected(found, case.level, [m.share for m in entries]) for r in family)
 

@@ -12,7 +12,6 @@ from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import people, statement, use
 from divulge.report.prose.change import accepted_line
 from divulge.report.prose.decision import Decision, decision, untested
-from divulge.report.prose.linked_tables import sizes
 from divulge.report.prose.tiles import Tile
 
 __all__ = ["summary"]
@@ -93,7 +92,7 @@ def _answer(tile: Tile) -> str:
 
 def _sizes(data: Assessment) -> str:
     """Return how many people there are on each side of linked tables, and how many rows they have."""
-    told = [f"{formatting.capitalized(name)}: {size}." for name, size in sizes(data)]
+    told = [f"{formatting.capitalized(name)}: {size}." for name, size in people.sizes(data)]
     return " ".join(told[1:] + told[:1])
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from divulge.measures import catalogue as _  # noqa: F401 # enters the measures
-from divulge.measures.linked import catalogue as __  # noqa: F401 # and those of relations
-from divulge.measures.linked.registry import LINKED
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult
 from divulge.report.external.source import Source
@@ -40,7 +38,7 @@ def results(s: Source) -> tuple[FidelityResult, ...]:
 
 
 def _result(s: Source, r: FidelityResult) -> FidelityResult:
-    known = r.measure in REGISTRY or r.measure in LINKED
+    known = r.measure in REGISTRY
     return FidelityResult(
         measure=r.measure if known else s.names.text(r.measure),
         table=s.table(r.table),
@@ -67,7 +65,7 @@ def scope(s: Source) -> FidelityScope | None:
 
 
 def _not_measured(s: Source, n: NotMeasured) -> NotMeasured:
-    entry = REGISTRY.get(n.measure) or LINKED.get(n.measure)
+    entry = REGISTRY.get(n.measure)
     return NotMeasured(
         measure=n.measure if entry else s.names.text(n.measure),
         question=entry.question if entry else s.names.prose(n.question),

@@ -13,7 +13,7 @@ from divulge.report.model import Assessment
 from divulge.report.prose import wp216
 from divulge.report.prose.compared import quoted
 from divulge.report.prose.decision import Decision as FirstPage
-from divulge.report.prose.linked_tables import size_in_words, sizes
+from divulge.report.prose.people import size_in_words, sizes
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, state_words
 

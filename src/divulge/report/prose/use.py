@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from divulge.core.result import tidy
 from divulge.measures import catalogue as _  # noqa: F401 # enters the measures
 from divulge.measures.differing import Differing, differing, told_of
-from divulge.measures.linked import catalogue as __  # noqa: F401 # and those of relations
-from divulge.measures.linked.registry import LINKED
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict, digits, grouped, name_of
 from divulge.measures.too_close import drawn_ruler, is_closer
@@ -56,7 +54,7 @@ def headlines(data: Assessment) -> tuple[FidelityResult, ...]:
 
 def family_of(result: FidelityResult) -> str:
     """Return the heading under which a measure stands: "columns", "pairs", "validity"."""
-    entry = REGISTRY.get(result.measure) or LINKED.get(result.measure)
+    entry = REGISTRY.get(result.measure)
     return "further measures" if entry is None else entry.family
 
 
@@ -83,7 +81,7 @@ def measure_name(result: FidelityResult) -> str:
 
 def question_of(result: FidelityResult) -> str:
     """Return what a measure asks; "" for one of another package that is not there."""
-    entry = REGISTRY.get(result.measure) or LINKED.get(result.measure)
+    entry = REGISTRY.get(result.measure)
     return "" if entry is None else entry.question
 
 

@@ -20,6 +20,7 @@ from divulge.core.records import INVALIDATING
 from divulge.core.result import FOUND, Individual, Result, label
 from divulge.measures.result import FidelityResult
 from divulge.report.comparison.prose import findings, findings_in_words
+from divulge.report.comparison.rows import PARTS
 from divulge.report.order import ORDER
 from divulge.report.report import Report
 from divulge.run.assess import assess_with
@@ -152,7 +153,7 @@ def _seen(run: Assessment, case: Case, options: RunOptions) -> _Seen:
     """Return what is kept of a run as long as its rows are there."""
     drawn = kept = None
     if case.persons is not None:
-        drawn, kept = whole_tables(case), distances_of_people(case, options) if options.fidelity else ()
+        drawn, kept = whole_tables(case), distances_of_people(case, PARTS, options) if options.fidelity else ()
     elif run.options.fidelity and uses_engine(options):
         drawn = drawn_rows(case, options, run.n_tables, run.drawn)
     return people_seen(case, options), drawn, kept

@@ -191,13 +191,13 @@ def _prepared(
     """Return what all tables share, the tables that can be read, and notes on what is left out."""
     elsewhere, missing, engine = uses_engine(options), reading.missing, options.engine
     check_parent(options.spill)
-    sides = {"real": real} | ({} if holdout is None else {"holdout": holdout})
-    if any(isinstance(table, Mapping) for table in (*sides.values(), *(table for _, table in given))):
-        here, linked = linked_candidates(sides, given, missing)
+    both = {"real": real} | ({} if holdout is None else {"holdout": holdout})
+    if any(isinstance(table, Mapping) for table in (*both.values(), *(table for _, table in given))):
+        here, linked = linked_candidates(both, given, missing)
         options = replace(options, people="all" if options.people is None else options.people)
-        return Assessment(
-            here["real"], here.get("holdout"), attacker, reading, options, len(linked.tables), linked.failed
-        ), linked.tables, [_OF_PEOPLE]  # fmt: skip
+        sides = here["real"], here.get("holdout")
+        run = Assessment(*sides, attacker, reading, options, len(linked.tables), linked.failed)
+        return run, linked.tables, [_OF_PEOPLE]
     if not elsewhere:
         real, holdout = load(real, "real"), load(holdout, "holdout")
         if not options.beyond_memory:

@@ -69,7 +69,7 @@ def whole_histories(case: Case, results: Sequence[Result]) -> WholeHistories | N
     """
     if case.persons is None:
         return None
-    by_keys = {r.keys: r for r in results if r.attack == "copies" and r.variant == WHOLE_HISTORY}
+    by_keys = {r.keys: r for r in results if r.variant == WHOLE_HISTORY}
     known = [(h, by_keys[h.keys]) for h in case.persons.histories if not (h.timeless or h.values) and h.keys in by_keys]
     found = [(h, r.individual) for h, r in known if r.individual is not None]
     if not found:
