@@ -1,11 +1,14 @@
 """A comparison of eleven candidates: lines of the terminal, who is riskier by number, the axis of the picture."""
 
+import re
+
 from msgspec.structs import replace
 from report_helpers import typed
 
 from divulge.report.comparison.html import page
 from divulge.report.comparison.model import Candidate, Comparison, Front, TwoByTwo
-from divulge.report.comparison.rows import certain_or_limit
+from divulge.report.comparison.prose import GROUPS
+from divulge.report.comparison.rows import by_order, certain_or_limit
 from divulge.report.comparison.text import summary
 
 
@@ -47,4 +50,35 @@ def test_the_picture_shows_the_largest_certain_finding_or_the_limit():
     assert shown[:6] == [c.worst.high for c in many().candidates[:6]]  # nothing was found: at most
     assert shown[6:] == [0.03 * i for i in range(6, 11)]  # of all single comparisons: at least
     text = page(many())
-    assert '<td class="n">0.300</td>' in text and "at least this risk" in text
+    assert "<td>0.300</td>" in text and "at least this risk" in text
+
+
+def test_candidates_stand_in_groups_and_say_why_they_are_cleared_or_not():
+    """Cleared ones come first whatever their risk; a finding counts whatever the risk, and no text is cut."""
+    data = many(5)
+    told = ["cannot tell", "none found", "cannot tell", "deficit found", "excess found"]
+    why = ["", "", "", "nearness: rows near to members are missing", "copies (near on 6 columns): 63.4% of members"]
+    open_ = [
+        "membership up to 9.4% and 1 more not excluded (limit 5%)",
+        "main tests exclude above 4.2% (limit 5%)",
+        "",
+        "",
+        "",
+    ]
+    data = replace(
+        data,
+        candidates=tuple(
+            replace(c, verdict=v, why=w, clearance=o)
+            for c, v, w, o in zip(data.candidates, told, why, open_, strict=True)
+        ),
+    )
+    assert [c.label[0] for c in by_order(data)] == ["b", "a", "c", "d", "e"]
+    text = page(data)
+    shown = text[text.index("verdict, and why") :].split("</table>")[0]
+    assert re.findall(r'scope="rowgroup"><b>([^<]*)', shown) == list(GROUPS)
+    assert all(w in shown for w in (*why, *open_))
+    assert "statement about" not in text  # each has one table
+    lines = [line.split() for line in summary(data).splitlines()]
+    row = next(line for line in lines if line[:1] == ["2"])
+    assert row[3:9] == ["cannot", "tell", "membership", "up", "to", "9.4%"]
+    assert "0.010 (0.000 to" not in summary(data) and "0.000 to 0.110" in summary(data, width=160)

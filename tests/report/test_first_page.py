@@ -16,10 +16,11 @@ from divulge.report.prose.advice import COARSER, advice, carriers
 from divulge.report.prose.bounds import _HOLDING as holding_reasons
 from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
 from divulge.report.prose.contradictions import contradictions
-from divulge.report.prose.decision import _NOT_COMPARED as why_not_compared
 from divulge.report.prose.decision import decision, headline
 from divulge.report.prose.membership import membership_in_words
+from divulge.report.prose.reach import NOT_COMPARED as why_not_compared
 from divulge.report.prose.reach import _why as reach_why
+from divulge.report.prose.reach import clearance
 from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
 from divulge.report.prose.tiles import state_words, tiles
 
@@ -72,7 +73,7 @@ def report(*results, verdict="excess found", holdout=True, bounds=(), checks=(),
 def bound(r, *, limit=0.03, people=None):
     name = {k: r[k] for k in ("attack", "variant", "keys", "target")}
     return name | {"words": r["attack"], "primary": True, "limit": limit, "shown": 1.0, "bounded": limit <= 0.05,
-                   "people": people}  # fmt: skip
+                   "people": people, "acceptable": None}  # fmt: skip
 
 
 def texts(data):
@@ -104,7 +105,7 @@ def test_people_come_before_guesses_and_rows():
 def test_a_deficit_says_what_the_gaps_tell():
     told = headline(report(found("copies", 0, 60, "deficit found", variant="exact"), verdict="deficit found"))
     assert told.startswith("Of 2,000 people in the real table, none stand in the synthetic table word for word")
-    assert told.endswith("Rows near people are missing. That protects nobody: the gaps tell who is in the real table.")
+    assert told.endswith("Rows near people are missing: the gaps tell who is in the real table.")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_a_deficit_says_what_the_gaps_tell():
         ("none found", "No test found that the table says more about its own people than about others."),
         (
             "cannot tell",
-            "No test found a leak; this run cannot exclude one: 1 of 2 main tests has too few people (“Linkability”).",
+            "No leak was found, yet one is possible: 1 of 2 main tests has too few people.",
         ),
     ],
 )
@@ -273,8 +274,8 @@ def test_two_tests_of_one_question_have_names_of_their_own():
 def test_a_test_that_none_found_does_not_need_is_told_as_such_and_not_counted():
     single = bound(CALM[1], limit=0.7) | {"primary": False}
     d = decision(report(*CALM, verdict="cannot tell", bounds=[bound(CALM[0]), single, bound(CALM[2], limit=0.2)]))
-    assert [x.test for x in d.reach if not x.required] == ["Singling out (not required)"]
-    assert "1 of 2 main tests has too few people (“Linkability”)" in d.headline
+    assert [x.test for x in d.reach if not x.required] == ["Singling out (no main test)"]
+    assert "1 of 2 main tests has too few people" in d.headline
     assert {x.limit for x in d.reach} == {"3.0%", "20%", "70% of descriptions"}
 
 
@@ -295,7 +296,7 @@ def test_where_the_groups_cannot_be_compared_nothing_is_ruled_out():
 def test_no_excess_beside_copies_is_not_called_none_found():
     assert state_words("none found") == "no excess found"
     text = page(report(*CALM, verdict="none found"), [])
-    assert "No excess found: no evidence against release" in text
+    assert "No excess found: cleared for release by the main tests" in text
     tiles_shown = text[text.index('class="tile-list"') : text.index('id="todo"')]
     assert "no excess found" in tiles_shown
     assert ">none found<" not in tiles_shown
@@ -310,7 +311,7 @@ def test_every_tile_with_a_deficit_says_that_it_protects_nobody():
 
 
 def test_the_people_of_the_headline_are_not_all_people_at_risk():
-    assert decision(report(EXACT)).at_risk.endswith("Tests overlap.")
+    assert decision(report(EXACT)).at_risk.endswith("partly the same people: do not add them up.")
 
 
 def leads_with(data, r):
@@ -324,8 +325,8 @@ def test_the_finding_that_reaches_most_people_for_certain_leads_and_stands_on_it
     data = leads_with(report(EXACT, near, many), many)
     d = decision(data)
     assert d.headline.startswith("Of 2,000 people in the real table, 900 can be found in two lists")
-    assert d.at_risk.startswith("That is about 800 people (40%) beyond chance; ")
-    least = re.search(r"; (\d+) or more for certain, the most of all tests", d.at_risk)
+    assert d.at_risk.startswith("That is about 800 people (40%) beyond chance, ")
+    least = re.search(r", (\d+) or more for certain, in this test alone. Other tests hit fewer", d.at_risk)
     assert 600 < int(least[1]) < 800
     by = {t.id: t for t in d.tiles}
     assert by["linkability"].r.variant == "random halves, k = 9" and by["copies"].r.variant == "exact"
@@ -373,7 +374,7 @@ def test_copies_without_strangers_are_not_dismissed():
 def test_the_price_of_an_attack_on_membership_is_set_and_not_measured():
     ran = found("membership", 900, 200, "excess found", variant="mean rank")
     told = {b.name: b.told for b in tiles(report(ran))[4].bars}
-    assert told == {"members": "900 of 2,000 (45%)", "strangers": "200 of 2,000 (set: 10%)"}
+    assert told == {"members": "900 of 2,000 (45%)", "strangers": "200 of 2,000 (10%)"}
 
 
 def test_no_advice_clears_this_table_and_leaving_out_is_no_guarantee():
@@ -394,7 +395,7 @@ def test_states_that_are_no_verdict_have_marks_of_their_own():
 
 @pytest.mark.parametrize(
     ("hits", "told"),
-    [(1.7, "2 of 2,000 (0.1%)"), (0.3, "fewer than 1 of 2,000"), (0.0, "0 of 2,000 (0%)")],
+    [(1.7, "2 of 2,000 (0.1%)"), (0.3, "about 0 of 2,000"), (0.0, "0 of 2,000 (0%)")],
 )
 def test_bars_of_a_sum_of_chances_tell_whole_people(hits, told):
     assert tiles(report(found("linkability", hits, 9, "none found")))[2].bars[0].told == told
@@ -592,7 +593,9 @@ def test_a_question_is_as_open_as_its_least_certain_main_test():
     data = report(*CALM, near, verdict="cannot tell", bounds=[bound(CALM[0]), bound(near, limit=0.099)])
     tile = tiles(data)[0]
     assert tile.state == "cannot tell"
-    assert tile.sentence.endswith("Not excluded: an excess of up to 9.9% by nearness.")
+    assert tile.sentence.endswith(
+        "Not excluded: an excess of up to 9.9% by nearness. This main test blocks the clearance."
+    )
     calm = report(*CALM, near, verdict="none found", bounds=[bound(CALM[0]), bound(near, limit=0.03)])
     assert (tiles(calm)[0].state, "ot excluded" in tiles(calm)[0].sentence) == ("none found", False)
 
@@ -606,9 +609,10 @@ def test_what_is_excluded_is_said_first():
         bound(near, limit=0.052) | {"words": "nearness"},
     ]
     data = report(*CALM, near, verdict="cannot tell", bounds=bounds)
-    said = "Copies above 1.8%, links above 0.9%: excluded; nearness: up to 5.2%."
+    said = "Leaks ruled out: copies above 1.8% of members, links above 0.9%. Not ruled out (limit 5%): nearness up to 5.2%."
     assert decision(data).excluded == said
     for text in (page(data, []), summary(data), markdown(data)):
+        text = " ".join(text.split())
         assert 0 < plain(text).index(said) < plain(text).index(plain(headline(data))[:40])
     assert said not in page(report(EXACT, bounds=bounds), [])
     assert decision(report(*CALM, bounds=bounds, verdict="no holdout", holdout=False)).excluded == ""
@@ -617,10 +621,12 @@ def test_what_is_excluded_is_said_first():
         verdict="cannot tell",
         bounds=[bound(CALM[0], limit=0.2), bound(CALM[2]) | {"limit": None, "bounded": False}],
     )
-    assert decision(none).excluded == "Copies: up to 20.0%; links: not bounded."
+    assert decision(none).excluded == "Not ruled out (limit 5%): copies up to 20.0%, links not bounded."
     rounded = [b | {"limit": 0.05 if b["bounded"] else None, "shown": None} for b in bounds]  # as an external edition
     told = decision(report(*CALM, near, verdict="cannot tell", bounds=rounded)).excluded
-    assert told == "Copies above 5.0%, links above 5.0%: excluded; nearness: not bounded."
+    assert (
+        told == "Leaks ruled out: copies above 5.0% of members, links above 5.0%. Not ruled out: nearness not bounded."
+    )
 
 
 def test_a_limit_that_somebody_accepts_is_printed_as_such_and_goes_out_without_its_reason():
@@ -666,7 +672,7 @@ def test_copies_in_nearly_all_columns_are_not_met_by_leaving_columns_out():
     every = tuple(c.name for c in report(EXACT).schema)
     part = found("copies", 90, 1, "excess found", variant=f"near on {len(every)} columns", keys=every)
     told = advice(report(EXACT, part))
-    assert any("Do not expect much of leaving columns out." in a.do for a in told)
+    assert any("Keep the columns: leaving some out hardly helps." in a.do for a in told)
     assert not any("coarsen" in a.do for a in told)
 
 
@@ -692,7 +698,7 @@ def test_limits_beside_a_finding_are_not_headed_as_if_they_were_all():
     [
         (0.3, 1.0, ""),
         (0.97, 0.9, "there are too few people"),
-        (0.97, 0.25, "of a full copy only 25% would show here"),
+        (0.97, 0.25, "a copy of the whole real table would reach 25% here"),
     ],
 )
 def test_a_wide_limit_is_not_named_without_its_reason(limit, shown, why):
@@ -719,3 +725,59 @@ def test_sentences_for_the_record_of_processing_stand_in_both_documents_and_edit
         for text in (page(edition, []), markdown(edition)):
             assert FOR_THE_RECORD in text
             assert "No law names a number" in text
+
+
+# ---------------------------------------------------------------- what newcomers could not tell
+
+
+def test_a_question_that_cannot_tell_says_whether_it_blocks():
+    """Singling out, which clears nothing, is as open in a cleared table as in one that is not."""
+    single = bound(CALM[1], limit=0.67) | {"primary": False}
+    guess = CALM[1] | {"verdict": "cannot tell"}
+    open_ = CALM[3] | {"verdict": "cannot tell"}
+    held = report(
+        CALM[0], guess, open_, verdict="cannot tell", bounds=[bound(CALM[0]), single, bound(open_, limit=0.057)]
+    )
+    free = report(CALM[0], guess, CALM[3], verdict="none found", bounds=[bound(CALM[0]), single, bound(CALM[3])])
+    for data, blocks in ((held, True), (free, False)):
+        by = {t.id: t for t in tiles(data)}
+        assert by["singling_out"].brief.endswith("No main test: blocks nothing.")
+        assert by["inference"].brief.endswith("Blocks the clearance: up to 5.7% not excluded.") is blocks
+        assert decision(data).main == "copies, inference; each must exclude a leak above 5%."
+        assert "<b>Main tests</b> clear a table: copies, inference; each" in page(data, [])
+    assert decision(report(EXACT)).main == ""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "limits", "more", "told"),
+    [
+        ("none found", (0.012, 0.042), {}, "main tests exclude above 4.2% (limit 5%)"),
+        ("cannot tell", (0.012, 0.094), {}, "inference up to 9.4% not excluded (limit 5%)"),
+        ("cannot tell", (0.060, 0.094), {}, "inference up to 9.4% and 1 more not excluded (limit 5%)"),
+        ("cannot tell", (0.012, 0.042), {"nearer": True}, "nearness: synthetic rows lie nearest to members somewhat more "
+         "often than chance gives"),
+        ("excess found", (0.012, 0.042), {}, ""),
+        ("no holdout", (0.012, 0.042), {}, "nobody to compare with"),
+    ],
+)  # fmt: skip
+def test_a_clause_says_why_a_table_is_cleared_or_not(verdict, limits, more, told):
+    data = report(*CALM, verdict=verdict, bounds=[bound(CALM[0], limit=limits[0]), bound(CALM[3], limit=limits[1])])
+    assert clearance(replace(data, verdict=replace(data.verdict, **more))) == told
+
+
+def test_where_rows_near_people_answer_the_first_question_it_is_not_headed_copies():
+    hole = found("dcr", 0, 540, "deficit found", variant="hole")
+    data = report(hole, verdict="deficit found")
+    assert "<h3>Nearness</h3>" in page(data, []) and "| Nearness |" in markdown(data)
+    assert tiles(data)[0].id == "copies" and tiles(report(EXACT))[0].head == "Copies"
+
+
+@pytest.mark.parametrize("trains", [True, False])
+def test_only_a_new_table_can_be_cleared_where_the_step_trains_again(trains):
+    wide = CALM[2] | {"verdict": "cannot tell"}
+    data = report(CALM[0], wide, verdict="cannot tell", bounds=[bound(CALM[0]), bound(wide, limit=0.2, people=9000)])
+    if not trains:
+        data = replace(data, settings=replace(data.settings, people=500))
+        bounds = [replace(b, people=1500 if b.people else None) for b in data.verdict.bounds]
+        data = replace(data, verdict=replace(data.verdict, bounds=tuple(bounds)))
+    assert decision(data).again == ("Only a new table can be cleared." if trains else "Only a new run can clear it.")

@@ -79,7 +79,7 @@ def test_counts_that_are_too_close_are_told_in_both_halves():
     close = report(0.5, "closer than a fresh sample", scope=SCOPE | {"too_close": True}, verdict="cannot tell")
     assert "Rows drawn from the real table itself would be farther away." in use_tile(close).sentence
     assert headline(close).endswith(
-        "No test found a leak; this run cannot exclude one: pairs of columns are closer to the real table than chance allows."
+        "No leak was found, yet one is possible: pairs of columns are closer to the real table than chance allows."
     )
     assert any("cannot say “none found”" in c for c in contradictions(close))
     assert any("how the counts or correlations of pairs of columns came so near" in a.do for a in advice(close))

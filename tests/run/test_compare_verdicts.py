@@ -55,7 +55,7 @@ NOTHING = result("none found", 0.1, 0.1)
             [MISSING, GUESSES], "excess found",
             "singling_out (3 columns): risk 0.556; a deficit, too: near copies: 0.0% of members, 20.0% of strangers",
         ),
-        ([HOLE, NOTHING], "deficit found", "rows near to members are missing, which tells who is a member"),
+        ([HOLE, NOTHING], "deficit found", "nearness: rows near to members are missing, which tells who is a member"),
         (
             [result("excess found", 1.0, 0.5)], "excess found",
             "every member stands in it verbatim, and 50.0% of strangers",
@@ -217,10 +217,11 @@ def test_a_filtered_table_ranks_behind_a_clean_one_and_copies_are_named(found):
 @pytest.mark.slow
 def test_every_document_has_the_verdict_of_each_table_and_one_alone(found):
     page, text, terminal = found.to_html(), found.to_markdown(), str(found)
-    ordered = page[page.index("statement about") :].split("</table>")[0]
+    ordered = page[page.index("verdict, and why") :].split("</table>")[0]
     for c in found.data["candidates"]:
         assert c["verdict"] == found.reports[c["label"]][0].verdict == c["tables"][0]["verdict"]
-        assert f"| {c['label']} | {c['worst']['first']} | {c['verdict']}" in text
+        marked = next(x for x in text.splitlines() if x.startswith(f"| {c['label']} |"))
+        assert f" | {c['verdict']}" in marked and f" | {c['worst']['first']} | " in marked
         line = next(x for x in terminal.splitlines() if re.match(rf" *\d  +{c['label']} ", x))
         assert c["verdict"] in line
         (row,) = (x for x in ordered.split("<tr>") if f"<bdi>{c['label']}</bdi>" in x)

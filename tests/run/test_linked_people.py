@@ -460,6 +460,26 @@ def test_names_and_numbers_within_rows_are_compared_value_by_value():
         assert ("own value", ("orders.oid",)) not in found
 
 
+@pytest.mark.parametrize("share", [0.0, 0.05])
+def test_times_of_rows_dealt_out_to_other_people_are_own_values(share):
+    """Everything else of these rows is fresh, and no person has two of them."""
+    rng = np.random.default_rng(31)
+
+    def dated(tables):
+        when = np.datetime64("2020-01-01T00:00:00", "ms") + 1000 * rng.integers(0, 10**8, tables["orders"].height)
+        return tables | {"orders": tables["orders"].with_columns(when=pl.Series(when))}
+
+    real, synthetic, holdout = (dated(t) for t in shops(11, n=400))
+    own = real["orders"].filter(pl.col("uid") < share * 400)["when"]
+    to, fresh = rng.permutation(synthetic["orders"].height)[: len(own)], synthetic["orders"]["when"].to_numpy().copy()
+    fresh[to] = own.to_numpy()
+    synthetic["orders"] = synthetic["orders"].with_columns(when=pl.Series(fresh))
+    (found,) = (r for r in divulge.assess(real, synthetic, holdout, **FAST).results if r.variant == "own value")
+    assert found.keys == ("orders.when",)
+    assert (found.verdict == "excess found") == bool(share)
+    assert found.real.rate == pytest.approx(share, abs=1e-6)
+
+
 def test_a_table_that_describes_rows_by_a_name_alone_counts_by_its_key():
     rng = np.random.default_rng(5)
     products = pl.DataFrame({"pid": range(300), "name": [f"product number {i}" for i in range(300)]})

@@ -114,7 +114,7 @@ def test_a_comparison_names_the_front():
     assert "copy" not in data.front.labels
     assert front_in_words(data) in found.to_markdown().replace("\\", "")
     assert front_in_words(data) in str(found).replace("\n", " ")
-    assert "another sample" in page(data) and "beyond what another sample" in str(found).replace("\n", " ")
+    assert "another sample" in page(data) and "a new sample of people has 1" in str(found).replace("\n", " ")
     without = divulge.compare(real, {"a": synthetic, "b": even}, fidelity=False, **run)
     assert without.comparison.front is None and "front" not in without.to_markdown()
 
@@ -132,7 +132,7 @@ def test_one_column_alone_has_a_distance_and_a_front():
     found = divulge.compare(real, {"a": synthetic, "b": real}, holdout=holdout, membership=False, jobs=1)
     assert {c.fidelity.measure for c in found.comparison.candidates} == {"column_shapes"}
     assert found.comparison.front is not None and "distance of columns" in page(found.comparison)
-    assert "Distance: of columns, beyond" in str(found)
+    assert "Use: distance of columns from the real table" in str(found)
 
 
 def test_without_strangers_the_distance_is_told_and_nothing_is_ranked():

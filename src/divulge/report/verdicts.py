@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CHECKED", "FIDELITY", "MOVED", "RISK", "VerdictWord", "word_of"]
+__all__ = ["CHECKED", "FIDELITY", "MOVED", "RISK", "USE", "VerdictWord", "word_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ RISK = {
     "deficit found": VerdictWord(
         rank=1, css="deficit", sign="▼", colour="bold red", mark=_DOWN, first=_STEPS,
         icon='<path class="i-fill" d="M24 43 3 6H45Z"/><path class="i-cut" d="M24 12v12M24 29.5v.5"/>',
-        title="Deficit found: evidence against release",
+        title="Deficit found: the gaps give people away, evidence against release",
         meaning="The synthetic table says less about people in the real table than about strangers: rows near to "
         "members are missing. Absence tells who is a member, so this is a disclosure too.",
         definition="the simultaneous upper limit of the difference is below 0, and the corrected p-value agrees: the "
@@ -74,7 +74,7 @@ RISK = {
     "none found": VerdictWord(
         rank=3, css="none", sign="●", state="no excess found",
         icon='<circle class="i-line" cx="24" cy="24" r="19"/><path class="i-line" d="M15 24h18"/>',
-        title="No excess found: no evidence against release",
+        title="No excess found: cleared for release by the main tests",
         meaning="No comparison is a finding, and every primary comparison, fixed before the run, bounds the risk by "
         "the acceptable one. The others were screened: they could have found something, and bound nothing. This speaks "
         "about the attacks, keys and targets on this page and about nothing else.",
@@ -106,16 +106,28 @@ RISK = {
 
 FIDELITY = {
     "differs": VerdictWord(sign="▲", small="▴", of_distance="more than chance gives."),
-    "like a fresh sample": VerdictWord(css="none", sign="●", of_distance="no table can do better without copying."),
+    "like a fresh sample": VerdictWord(
+        css="none", sign="●", state="like a new sample", of_distance="no table can do better without copying."
+    ),
     "cannot tell": VerdictWord(css="nohold", sign="◆", of_distance="too few rows to say whether that matters."),
     "closer than a fresh sample": VerdictWord(
         sign="▼",
+        state="closer than a new sample",
         small="▾",
         of_distance="closer than chance gives, as a table of copies would be.",
     ),
     "not measured": VerdictWord(css="nohold", of_distance="not measured."),
 }
 """Verdicts on a measure of fidelity; none has the colour of a leak."""
+
+USE = {
+    "like a new sample": VerdictWord(css="none", sign="●"),
+    "close to a new sample": VerdictWord(css="none", sign="●"),
+    "closer than a new sample": VerdictWord(sign="▼"),
+    "coarse": VerdictWord(sign="◆"),
+    "of little use for counts": VerdictWord(sign="◆"),
+}
+"""Words for how far a table lies from the real one, in place of the verdict on its distance."""
 
 MOVED = {
     "rose": VerdictWord(rank=0, css="excess", mark=_UP),
@@ -134,7 +146,7 @@ CHECKED = {
 }
 """How a condition or a precondition ended."""
 
-_WORDS = {"not tested": VerdictWord(css="not-tested"), **MOVED, **FIDELITY, **RISK}
+_WORDS = {"not tested": VerdictWord(css="not-tested"), **MOVED, **FIDELITY, **USE, **RISK}
 
 
 def word_of(word: str | None) -> VerdictWord:

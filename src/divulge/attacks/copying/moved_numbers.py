@@ -94,22 +94,21 @@ def _steps(
     places = [
         np.fft.rfft(np.bincount(((v - v[0]) / grid).astype(np.int64), minlength=size)) for v in (people, synthetic)
     ]
-    lag = np.arange(size)
-    lag[size // 2 :] -= size
     pairs = np.rint(np.fft.irfft(places[0] * places[1].conj(), size))
     among = np.rint(np.fft.irfft(np.abs(places[0]) ** 2, size)) * (m / n)
-    start = (people[0] - synthetic[0]) / grid
-    step = lag + start
-    own = np.rint(step)
-    there = np.abs(own) < size // 2
-    chance, two, alike = _by_chance(pairs), _two(pairs), _two(among)  # a step lies in two of the grid
-    like = np.zeros(size)
-    for shift in (-1, 0, 1):
-        like[there] = np.maximum(like[there], alike[(own[there].astype(np.int64) + shift) % size])
-    by_chance = np.maximum(np.maximum(_two(chance), like - 2 * np.sqrt(like)), _LEAST)
-    two[~turned & (np.abs(step) < _NEAREST)] = 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sure = np.where(two > by_chance, two * np.log(two / by_chance) - (two - by_chance), 0.0)
+    two, by_chance = _two(pairs), np.maximum(_two(_by_chance(pairs)), _LEAST)  # a step lies in two of the grid
+    lag = np.flatnonzero(two > by_chance + np.sqrt(by_chance))
+    step = np.where(lag < size // 2, lag, lag - size) + (people[0] - synthetic[0]) / grid
+    kept = turned | (np.abs(step) >= _NEAREST)
+    lag, step = lag[kept], step[kept]
+    if not len(lag):
+        return
+    two, by_chance = two[lag], by_chance[lag]
+    own = np.rint(step).astype(np.int64)
+    like = np.max([among[(own + k) % size] + among[(own + k + 1) % size] for k in (-1, 0, 1)], axis=0)
+    like[np.abs(own) >= size // 2] = 0
+    by_chance = np.maximum(by_chance, like - 2 * np.sqrt(like))
+    sure = np.where(two > by_chance, two * np.log(two / by_chance) - (two - by_chance), 0.0)
     best = int(np.argmax(sure))
     if sure[best] > np.log(size) + _SURE:
         at = float(step[best]) * grid

@@ -21,6 +21,8 @@ Ints = NDArray[np.int64]
 Ways = Mapping[str, Sequence[Sequence[Relation]]]
 
 _TEXTS = ("identifier", "text")
+_MEASURED = ("numeric", "datetime")
+_ALONE = 0.2  # part of the rows of people with a number or time that no other row has, from which it is one's own
 
 
 def histories_of(
@@ -109,18 +111,28 @@ def _history(
 
 
 def _values(linked: Linked, table: str, owned: Sequence[Owned], loose: Owned) -> Iterator[History]:
-    """Yield each column of names, numbers or texts of rows by itself; those that number the rows are left out."""
+    """Yield each column of names, texts, or numbers and times of one's own, by itself; numbers of rows are left out."""
     case = linked.case(table)
     keys = {c for r in linked.schema.parents(table) for c in r.child_key}
     keys |= {c for r in linked.schema.children(table) for c in r.parent_key}
     for column in case.schema.columns:
         named = "ignore" not in column.roles or "primary" in column.roles
-        if column.kind not in _TEXTS or column.name in keys or not named or _numbers_rows(linked, table, column.name):
+        telling = column.kind in _TEXTS or (
+            column.kind in _MEASURED and _share_alone(linked, table, column.name) >= _ALONE
+        )
+        if not telling or column.name in keys or not named or _numbers_rows(linked, table, column.name):
             continue
         codes = tuple(c.astype(np.int64) for c in case.codes(column.name, binned=False))
         found = zip(_taken(codes, owned, loose), _persons(owned, loose), strict=True)
         content, persons = zip(*((c[c > 0], p[c > 0]) for c, p in found), strict=True)
         yield History((f"{table}.{column.name}",), content, content, persons, values=True)
+
+
+def _share_alone(linked: Linked, table: str, column: str) -> float:
+    """Return the part of the rows of real and holdout with a value that no other of them has."""
+    counts = linked.case(table).pooled(column).counts
+    people = counts[0] + counts[2] if len(counts) > 2 else counts[0]
+    return float((people[1:] == 1).sum() / max(1, people.sum()))
 
 
 def _numbers_rows(linked: Linked, table: str, column: str) -> bool:

@@ -89,8 +89,8 @@ def questions(rows: Sequence[Tile]) -> Table:
         "Each question at a glance",
         rows=rows,
         cols=[
-            Col("question", lambda t: t.name),
-            Col("state", lambda t: cells.state(t.state)),
+            Col("question", lambda t: t.head),
+            Col("state", lambda t: cells.state(t.shown)),
             Col("members are people in the real table, strangers were never in it", lambda t: Name(t.sentence)),
         ],
     )

@@ -8,7 +8,16 @@ from divulge.report import formatting, words
 from divulge.report.comparison import tables
 from divulge.report.comparison.charts import Point, risk_against_use
 from divulge.report.comparison.model import Comparison
-from divulge.report.comparison.prose import RISK, SINGLE, TWO, asked_in_words, choice_in_words, front_in_words
+from divulge.report.comparison.prose import (
+    RISK,
+    SINGLE,
+    TWO,
+    asked_in_words,
+    choice_in_words,
+    front_in_words,
+    order_told,
+    use_told,
+)
 from divulge.report.comparison.rows import by_order, certain_or_limit, compared_parts, matrix, reasons, two_rows
 from divulge.report.documents.page_of import page_of
 
@@ -39,6 +48,8 @@ def page(data: Comparison) -> str:
         "single": SINGLE,
         "two": TWO,
         "choice": choice_in_words(data),
+        "order_told": order_told(data),
+        "use_told": use_told(data),
         "front": front_in_words(data),
         "crossed": bool(matrix(data)),
         "n_two": len(two_rows(data)),

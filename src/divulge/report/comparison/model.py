@@ -74,8 +74,8 @@ class People(msgspec.Struct, frozen=True, kw_only=True):
 class Order(msgspec.Struct, frozen=True, kw_only=True):
     """The labels in their order, and what that means in words; empty where nothing is ranked.
 
-    Candidates without a finding come first, then those with a finding or whose members and strangers cannot be
-    compared; both by their worst risk, least first.
+    Candidates that are cleared for release come first ("none found"), then others without a finding, then those with a
+    finding or whose members and strangers cannot be compared; each group by worst risk, least first.
     """
 
     order: tuple[str, ...]
@@ -205,12 +205,14 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A table, or a generator with several; `about` says which the statement is about.
 
     `verdict` is the worst of its tables; `why` says what a finding rests on, or that the comparison does not hold;
-    `apart` says from which others the candidate is told apart.
+    `clearance` says why it is cleared, or is not, where nothing was found; `apart` says from which others the candidate
+    is told apart.
     """
 
     label: str
     verdict: Verdict
     why: str
+    clearance: str = ""
     apart: str
     about: str
     worst: Worst | None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from divulge.core.result import FOUND, Result, counts_rows, label, number, percent
 from divulge.report import formatting
 from divulge.report.comparison.model import Comparison
@@ -15,10 +17,12 @@ from divulge.report.prose.sampled import sample_in_words
 from divulge.report.verdicts import word_of
 
 __all__ = [
+    "GROUPS",
     "RISK",
     "SINGLE",
     "STANDING",
     "TWO",
+    "UNFAIR_GROUP",
     "Placed",
     "apart_in_words",
     "asked_in_words",
@@ -27,7 +31,9 @@ __all__ = [
     "findings_in_words",
     "front_in_words",
     "order_in_words",
+    "order_told",
     "some",
+    "use_told",
 ]
 
 STANDING = (
@@ -45,6 +51,7 @@ STANDING = (
 """Notes that follow from how many tables a candidate has, not from what this comparison left out."""
 
 _NAMED = 5  # candidates that a sentence names at most
+_KEYS, _LONG = 3, 80  # keys that a finding names at most, and letters of its name
 
 
 def findings(results: Sequence[Result], verdict: str) -> tuple[Result, ...]:
@@ -88,14 +95,20 @@ def findings_in_words(found: Sequence[Result]) -> str:
 def _in_words(result: Result) -> str:
     members, strangers = result.real, result.holdout
     if result.attack == "dcr" and (near := word_of(result.verdict).of_near_rows):
-        return near
+        return f"nearness: {near}"
     if members is None or strangers is None or result.counts != "people" or counts_rows(result):
-        return f"{label(result)}: risk {number(result.risk.value if result.risk else None)}"
+        return f"{_named(result)}: risk {number(result.risk.value if result.risk else None)}"
     theirs = f"{percent(strangers.rate)} of strangers"
     if _place(result) == 0 and members.rate == 1:
         return f"every member stands in it verbatim, and {theirs}"
-    name = ("copies", "near copies", label(result))[_place(result)]
+    name = ("copies", "near copies", _named(result))[_place(result)]
     return f"{name}: {percent(members.rate)} of members, {theirs}"
+
+
+def _named(result: Result) -> str:
+    """Return the name of a comparison, without its keys where they are many or long: numbers stand behind it."""
+    whole = label(result)
+    return whole if len(result.keys) <= _KEYS and len(whole) <= _LONG else label(replace(result, keys=()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +139,9 @@ def order_in_words(placed: Sequence[Placed], level: float) -> str:
     told = sum(p.first - 1 for p in placed)  # first rank less 1: how many others surely stand before a candidate
     if not told:
         found = [p for p in placed if p.why and n <= _NAMED]
+        which = "cleared ones first, then least" if any(p.verdict == "none found" for p in placed) else "least"
         return (
-            f"The data do not tell the {n} candidates apart by risk. By estimate, least risk first: "
+            f"The data do not tell the {n} candidates apart by risk. By estimate, {which} risk first: "
             f"{some([f'“{p.label}”' for p in placed])}." + (f" Found: {some(list(map(str, found)))}." if found else "")
         )
     apart = (
@@ -169,13 +183,13 @@ def apart_in_words(behind: Sequence[str], before: Sequence[str], level_with: Seq
     >>> apart_in_words(["a"], ["d", "e"], ["c"])
     'Behind “a”; before “d”, “e”; not told apart from “c”.'
     >>> apart_in_words(["a"], list("defghi"), ["c"])
-    'Behind 1; before 6; not told apart from 1.'
+    'Behind 1 of the others; before 6; not told apart from 1.'
     """
     words = (("behind", behind), ("before", before), ("not told apart from", level_with))
     many = len(behind) + len(before) + len(level_with) > _NAMED
-    told = "; ".join(
-        f"{word} {len(others) if many else some([f'“{o}”' for o in others])}" for word, others in words if others
-    )
+    shown = [(w, str(len(o)) if many else some([f"“{name}”" for name in o])) for w, o in words if o]
+    shown = [(w, f"{o} of the others" if many and not i else o) for i, (w, o) in enumerate(shown)]
+    told = "; ".join(f"{w} {o}" for w, o in shown)
     return told[:1].upper() + told[1:] + "." if told else ""
 
 
@@ -209,6 +223,30 @@ def asked_in_words(sampling: Sampling | None) -> str:
 
 
 # ---------------------------------------------------------------- what the numbers mean, and which to take
+
+GROUPS = ("Cleared", "Not cleared: too little excluded", "Not cleared: something found")
+"""What the candidates of a group have in common."""
+UNFAIR_GROUP = "Not cleared: something found, or people not comparable"
+"""The last group where members and strangers of a candidate cannot be compared."""
+
+
+def order_told(data: Comparison) -> str:
+    """Return in what order the candidates stand, and why a risk or its limits do not tell the order alone."""
+    n, attacks = len(data.candidates), [a.attack for a in data.attacks]
+    return (
+        "Cleared candidates come first, then others without a finding, then those with one; in each group the least "
+        f"risk first. Risk: the largest under the attacks that rank ({', '.join(attacks)}). Its limits hold for "
+        f"all {n} candidates together, and are wider than those of a table's own report, which clear it or do not. A "
+        "finding counts in any test, whatever the risk under these attacks."
+    )
+
+
+def use_told(data: Comparison) -> str:
+    """Return what the number of use is; "" without fidelity."""
+    of = compared_parts(data)
+    told = f"Use: distance of {of} from the real table; a new sample of people has 1, above 4 is of little use."
+    return told if of else ""
+
 
 RISK = (
     "The risk of an attack is (members - strangers) / (1 - strangers) of its mean score per person, over the same "

@@ -55,7 +55,7 @@ class ComparisonReport:
 
     @property
     def order(self) -> list[str]:
-        """The labels, least risk first; empty where nothing is ranked."""
+        """The labels: cleared ones, others without a finding, others; each by risk. Empty where nothing is ranked."""
         return list(self.comparison.verdict.order)
 
     @property

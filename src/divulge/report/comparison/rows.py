@@ -14,6 +14,7 @@ __all__ = [
     "cells_of",
     "certain_or_limit",
     "compared_parts",
+    "group_of",
     "limits",
     "matrix",
     "ranks",
@@ -63,7 +64,13 @@ def _gap(value: float | None, low: float | None, high: float | None) -> str:
 def by_order(data: Comparison) -> list[Candidate]:
     """Return the candidates in their order; by label where nothing is ranked."""
     place = {label: i for i, label in enumerate(data.verdict.order)}
-    return sorted(data.candidates, key=lambda c: (place.get(c.label, 0), c.label))
+    ranked = bool(place)
+    return sorted(data.candidates, key=lambda c: (ranked and group_of(c), place.get(c.label, 0), c.label))
+
+
+def group_of(c: Candidate) -> int:
+    """Return 0 for a candidate that is cleared, 1 for another without a finding, 2 for all others."""
+    return 2 if c.verdict in FOUND or c.why else 0 if c.verdict == "none found" else 1
 
 
 def ranks(cell: Worst | Cell | None) -> str:

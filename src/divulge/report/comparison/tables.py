@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
-from divulge.core.result import number, percent
+from divulge.core.result import FOUND, number, percent
 from divulge.report import formatting
 from divulge.report.blocks import cells
 from divulge.report.blocks.table import ALL, HTML, MARKDOWN, PAGES, TERMINAL, Cell, Col, Name, Num, Small, Strong, Table
 from divulge.report.comparison.charts import Point
 from divulge.report.comparison.model import Attack, Candidate, Comparison, GivenTable, Pair
+from divulge.report.comparison.prose import GROUPS, UNFAIR_GROUP
 from divulge.report.comparison.rows import (
     Single,
     by_order,
     cells_of,
     compared_parts,
+    group_of,
     limits,
     matrix,
     ranks,
@@ -52,51 +55,65 @@ def candidates(data: Comparison) -> Table:
     def worst(shown: Callable[[Any], str]) -> Callable[[Candidate], str]:
         return lambda c: shown(c.worst) if c.worst else "-"
 
+    several = any(len(c.tables) > 1 for c in data.candidates)
+    last = (
+        UNFAIR_GROUP if any(group_of(c) == len(GROUPS) - 1 and c.verdict not in FOUND for c in data.candidates) else ""
+    )
+    heads = (*GROUPS[:-1], last or GROUPS[-1])
+    named = len(data.candidates) <= _NAMED
     return Table(
-        "Candidates" + ", least risk first" * ranked + "; distance is beyond another sample (0)" * bool(parts),
+        "Candidates" + ", in each group the least risk first" * ranked,
         [
             Num("no.", lambda c: str(places[c.label]), matrix(data), where=TERMINAL),
             Col("candidate", _labelled),
-            Col("rank", lambda c: ranks(c.worst), ranked),
-            Col("verdict", _judged, where=HTML),
-            Col("verdict", _in_words, where=MARKDOWN),
             Num("risk", worst(lambda w: number(w.value)), ranked, where=PAGES),
-            Col("limits", lambda c: limits(c.worst), ranked, where=PAGES),
-            Col(
-                "risk, limits",
-                worst(lambda w: f"{number(w.value)} ({limits(w)})"),
-                ranked,
-                where=TERMINAL,
-                whole=True,
-            ),
+            Col("limits", lambda c: limits(c.worst), ranked, where=PAGES, css="whole"),
+            Num("risk", worst(lambda w: number(w.value)), ranked, where=TERMINAL),
+            Col("limits", lambda c: limits(c.worst), ranked, where=TERMINAL, whole=True, keep=_WIDE),
             Col("worst attack", worst(lambda w: str(w.attack)), ranked, where=PAGES if matrix(data) else ALL),
+            Col("verdict, and why", _judged, where=HTML),
+            Col("verdict", _in_words, where=MARKDOWN),
             Col("verdict", lambda c: cells.verdict(c.verdict), where=TERMINAL),
-            Num(f"distance of {parts}", _beyond, parts, where=HTML),
-            Col("distance", _beyond, parts, where=TERMINAL),
+            Col("why", _in_short, where=TERMINAL),
+            Col("rank", lambda c: (ranks(c.worst), Small(Name(c.apart if named else ""))), ranked, where=HTML),
+            Col("rank", lambda c: ranks(c.worst), ranked, where=(MARKDOWN, TERMINAL)),
+            Num("use", lambda c: cells.two(c.fidelity.ruler if c.fidelity else None), parts),
             Num(_rows(data), lambda c: ", ".join(f"{t.rows:,}" for t in c.tables), where=HTML),
-            Num("tables", lambda c: str(len(c.tables)), where=MARKDOWN),
-            Col("statement about", lambda c: c.about, where=HTML),
+            Num("tables", lambda c: str(len(c.tables)), several, where=MARKDOWN),
+            Col("statement about", lambda c: c.about, several, where=HTML),
         ],
         by_order(data),
         css="sortable",
         label="Candidates",
+        group=(lambda c: Strong(heads[group_of(c)])) if ranked else None,
     )
 
 
-def _beyond(c: Candidate) -> str:
-    return number(c.fidelity.excess if c.fidelity else None)
+_WIDE = 130  # columns of a terminal that has room for limits beside reasons
+_NAMED = 6  # candidates up to which each is told apart by name
+_WHY, _BRIEF = 240, 40
+
+
+def _why(c: Candidate) -> str:
+    """Return what a verdict rests on, or why the candidate is cleared or is not."""
+    return formatting.brief(c.why or c.clearance, _WHY)
 
 
 def _judged(c: Candidate) -> Cell:
     """Return the verdict on a candidate, and what it rests on."""
-    why = ". ".join(filter(None, (formatting.brief(c.why, 120), formatting.brief(c.apart, 160))))
     verdict: Any = cells.verdict(c.verdict)
-    return (verdict, Small(Name(why))) if why else verdict
+    return (verdict, Small(Name(_why(c)))) if _why(c) else verdict
 
 
 def _in_words(c: Candidate) -> str:
-    told = c.verdict + (f": {formatting.brief(c.why, 120)}" if c.why else "")
+    told = c.verdict + (f": {_why(c)}" if _why(c) else "")
     return f"{told}. {formatting.brief(c.apart, 160)}" if c.apart else told
+
+
+def _in_short(c: Candidate) -> str:
+    """Return in which test something was found, or what a main test leaves open, in a few words."""
+    plain = re.sub(r"( and \d+ more)?( not excluded)?( \(limit [^)]*\))?$", "", c.why or c.clearance)
+    return formatting.brief(re.split(r": | \(|;", plain, maxsplit=1)[0], _BRIEF)
 
 
 def matrix_of(data: Comparison) -> Table:

@@ -7,8 +7,18 @@ from typing import Any
 from divulge.report import formatting
 from divulge.report.comparison import tables
 from divulge.report.comparison.model import Comparison
-from divulge.report.comparison.prose import RISK, SINGLE, STANDING, TWO, asked_in_words, choice_in_words, front_in_words
-from divulge.report.comparison.rows import compared_parts, matrix, reasons
+from divulge.report.comparison.prose import (
+    RISK,
+    SINGLE,
+    STANDING,
+    TWO,
+    asked_in_words,
+    choice_in_words,
+    front_in_words,
+    order_told,
+    use_told,
+)
+from divulge.report.comparison.rows import matrix, reasons
 from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.documents.markdown import section_of
 from divulge.report.documents.tables import escaped, markdown_table, terminal_table
@@ -29,7 +39,8 @@ def markdown(data: Comparison) -> str:
         escaped(asked_in_words(data.sampling)),
         section_of("Read this first", "\n".join(_warned(data))) if _warned(data) else "",
         section_of(
-            "Order" if ranked else "Verdicts", markdown_table(tables.candidates(data)), RISK if ranked else ""
+            "Order" if ranked else "Verdicts",
+            _read(data, ranked), markdown_table(tables.candidates(data)), RISK if ranked else ""
         ),
         section_of("Two by two", crossed, markdown_table(tables.two_by_two(data)), TWO) if data.two_by_two else "",
         section_of("Risk by attack", *_by_attack(data)),
@@ -40,6 +51,10 @@ def markdown(data: Comparison) -> str:
         f"{escaped(str(data.started).replace('T', ' '))}, divulge {escaped(data.divulge)}.",
     ]  # fmt: skip
     return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def _read(data: Comparison, ranked: bool) -> str:
+    return escaped(" ".join(t for t in (order_told(data) * ranked, use_told(data)) if t))
 
 
 def _not_compared(data: Comparison) -> list[str]:
@@ -65,10 +80,10 @@ def _by_attack(data: Comparison) -> list[str]:
 
 def summary(data: Comparison, *, width: int = 110, colour: bool = False) -> str:
     """Return the summary of a comparison as text."""
-    return as_terminal_text(_parts(data), width=width, colour=colour)
+    return as_terminal_text(_parts(data, width), width=width, colour=colour)
 
 
-def _parts(data: Comparison) -> list[Any]:
+def _parts(data: Comparison, width: int) -> list[Any]:
     from rich.text import Text
 
     parts: list[Any] = [
@@ -79,7 +94,9 @@ def _parts(data: Comparison) -> list[Any]:
     ]
     parts += [Text(f"! {w.check}: {clean(w.detail)}", style="yellow") for w in data.warnings]
     parts += [Text(f"! {clean(f.label)} could not be attacked: {clean(f.why)}", style="red") for f in data.failed]
-    parts += [Text(), terminal_table(tables.candidates(data), edge=False)]
+    parts += [Text(), terminal_table(tables.candidates(data), width, edge=False)]
+    if data.verdict.order:
+        parts.append(Text("Cleared first, then without a finding, then with one; in each group the least risk first."))
     if matrix(data):
         parts.append(terminal_table(tables.matrix_of(data), edge=False))
         parts.append(
@@ -89,8 +106,8 @@ def _parts(data: Comparison) -> list[Any]:
         parts += [terminal_table(tables.two_by_two(data), edge=False), Text()]
     if data.front:
         parts.append(Text(clean(front_in_words(data))))
-    if of := compared_parts(data):
-        parts.append(Text(f"Distance: of {of}, beyond what another sample of the same people shows (0)."))
+    if use := use_told(data):
+        parts.append(Text(use))
     if data.not_compared:
         parts.append(Text("Not ranked: " + ", ".join(n.what for n in data.not_compared) + "."))
     parts += [Text(f"Note: {clean(note)}") for note in data.notes if note not in STANDING]

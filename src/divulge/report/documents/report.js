@@ -26,7 +26,8 @@
     const column = [...th.parentNode.children].indexOf(th);
     const numeric = th.classList.contains("n");
     const sign = order === "descending" ? -1 : 1;
-    const rows = [...table.tBodies[0].rows].map((row) => [value(row.cells[column]), row]);
+    for (const head of table.querySelectorAll("tr.group")) head.hidden = true;
+    const rows = [...table.querySelectorAll("tbody > tr:not(.group)")].map((row) => [value(row.cells[column]), row]);
     rows.sort(([a], [b]) => {
       if (!numeric) return sign * a.text.localeCompare(b.text, "en", { numeric: true });
       if (a.number === null || b.number === null) return (a.number === null) - (b.number === null);

@@ -77,7 +77,8 @@ def html_table(table: Table) -> Markup:
     caption = f"<caption{_attribute('class', 'hidden' * table.hidden)}>{html_cell(table.caption)}</caption>"
     body = "\n".join(_body(cols, head, rows) for head, rows in bodies) or "<tbody></tbody>"
     head = f"{caption}\n<thead><tr>{''.join(heads)}</tr></thead>"
-    whole = f"<table{_attribute('class', table.css)}>{head}\n{body}</table>"
+    right = (f"n{i}" for i, c in enumerate(cols, 1) if _of_table(i, c))
+    whole = f"<table{_attribute('class', ' '.join(filter(None, (table.css, *right))))}>{head}\n{body}</table>"
     if not table.scroll:
         return Markup(whole)
     label = _attribute("aria-label", table.label or plain(table.caption))
@@ -95,10 +96,19 @@ def _body(cols: Sequence[Col], head: str, rows: Iterable[Any]) -> str:
 def _html_row(cols: Sequence[Col], row: Any) -> str:
     (first, head), *others = [(c, c.cell(row)) for c in cols]
     cells = [f'<th scope="row"{_classes(first)}>{html_cell(head)}</th>']
-    for c, cell in others:
+    for i, (c, cell) in enumerate(others, 2):
         inside, css = (cell.pieces, cell.css) if isinstance(cell, Styled) else (cell, "")
-        cells.append(f"<td{_classes(c, css)}{_attribute('data-l', c.label)}>{html_cell(inside)}</td>")
+        classes = _attribute("class", " ".join(filter(None, (c.css, css)))) if _of_table(i, c) else _classes(c, css)
+        cells.append(f"<td{classes}{_attribute('data-l', c.label)}>{html_cell(inside)}</td>")
     return f"<tr>{''.join(cells)}</tr>"
+
+
+_SIDES = range(2, 21)  # places of columns that the style sheet aligns by a class of their table, in place of each cell
+
+
+def _of_table(i: int, col: Col) -> bool:
+    """Return whether the class of the table, not that of its cells, says that a column is one of numbers."""
+    return col.right and i in _SIDES
 
 
 def _classes(col: Col, more: str = "") -> str:

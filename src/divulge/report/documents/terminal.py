@@ -87,7 +87,7 @@ def _answer(tile: Tile) -> str:
     """Return the answer to one question: that of its tile, with the risk."""
     risk = "" if tile.r is None else tile.small.removeprefix(formatting.label(tile.r, "->")).removeprefix(": ")
     blind = next((f" Without the table: {b.told}." for b in tile.bars if b.name == "blind guess"), "")
-    return f"{tile.name}: {tile.state}. {tile.sentence}{blind}" + (f" {formatting.capitalized(risk)}." if risk else "")
+    return f"{tile.head}: {tile.state}. {tile.sentence}{blind}" + (f" {formatting.capitalized(risk)}." if risk else "")
 
 
 def _sizes(data: Assessment) -> str:

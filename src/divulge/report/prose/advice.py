@@ -18,8 +18,8 @@ __all__ = ["AGAIN", "COARSER", "UNTIL", "Advice", "advice", "carriers", "leaking
 
 AGAIN = "Only a new table can be cleared."
 """What every change asks for."""
-UNTIL = "Only a new measurement can clear it."
-"""What holds where nothing was found, and nothing was excluded either."""
+UNTIL = "Only a new run can clear it."
+"""What holds where nothing was found, and the table may stay as it is."""
 COARSER = "Coarser values can make new copies."
 """What coarsening may do."""
 _HOLE = "Do not delete rows near people: the gaps tell who is in the real table."
@@ -35,6 +35,8 @@ class Advice:
     do: str
     changes: str
     warning: str = ""
+    trains: bool = False
+    """Whether it makes a new table."""
 
 
 def advice(data: Assessment) -> list[Advice]:
@@ -44,7 +46,7 @@ def advice(data: Assessment) -> list[Advice]:
 
 
 _NOTHING = Advice(
-    "Nothing here asks for a change.",
+    "Decide, and sign below: nothing here asks for a change.",
     "A new table, a further release or new knowledge of attackers makes this test due again.",
 )
 
@@ -90,7 +92,7 @@ def _mend(data: Assessment) -> Iterator[Advice]:
         do, changes = _MENDED.get(
             check, (f"Mend what the check “{check}” found.", "Without it nothing can be compared.")
         )
-        yield Advice(do, changes)
+        yield Advice(do, changes, trains="train again" in do)
 
 
 def why_mended(check: str) -> str:
@@ -145,6 +147,7 @@ def _strangers(data: Assessment) -> Iterator[Advice]:
         yield Advice(
             "Hold people back before training (divulge split), train again, and give them as the holdout.",
             "Only people whom it never saw tell what chance alone gives.",
+            trains=True,
         )
 
 
@@ -198,7 +201,7 @@ def _columns(data: Assessment) -> Iterator[Advice]:
     which += [f"can be guessed ({quoted(guessed, 2)})"] * bool(guessed)
     if len(copied) + 1 >= len(data.schema) > 2:
         yield Advice(
-            "Do not expect much of leaving columns out.",
+            "Keep the columns: leaving some out hardly helps.",
             "Copies run through all columns or all but one, so that hardly any table would be left.",
         )
     elif which:
@@ -253,10 +256,11 @@ def _people(data: Assessment) -> Iterator[Advice]:
     elif wide and least:
         now = "" if n is None else f", not {n:,}"
         yield Advice(
-            f"Train and test with about {least:,} people{now}, and a holdout as large in proportion.",
+            f"Train and test with about {least:,} people{now} (the holdout in proportion).",
             "The intervals shrink, and if nothing leaks, the main tests can then say so. With these people alone they "
             "cannot. Before the next run, whoever decides may accept a higher limit in writing (--acceptable, or a "
             "policy), name fewer keys and targets, or pool several years.",
+            trains=True,
         )
     elif wide:
         yield Advice(
@@ -272,6 +276,7 @@ def _unfair(data: Assessment) -> Iterator[Advice]:
         yield Advice(
             "Split the people into real and holdout by chance (divulge split), and train again; or test with others.",
             f"{why[0].upper()}{why[1:]}, so that membership is not judged.",
+            trains=True,
         )
 
 

@@ -96,7 +96,7 @@ def excluded_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
     ...             shown=1.0, bounded=True, people=None)
     >>> two = replace(one, attack="dcr", words="nearness", limit=0.052, bounded=False)
     >>> excluded_in_words([one, two], 0.05)
-    'Copies above 1.8%: excluded; nearness: up to 5.2%.'
+    'Leaks ruled out: copies above 1.8% of members. Not ruled out (limit 5%): nearness up to 5.2%.'
     """
     told: dict[str, Bound] = {}
     for b in (b for b in _largest(bounds).values() if b.primary):
@@ -107,14 +107,21 @@ def excluded_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
         for name, b in told.items()
         if b.bounded
     ]
+    open_ = [b for b in told.values() if not b.bounded]
     up_to = [
-        f"{name}: {'not bounded' if b.limit is None else f'up to {percent(b.limit)}'}"
+        f"{name} not bounded" if b.limit is None else f"{name} up to {percent(b.limit)}"
         for name, b in told.items()
         if not b.bounded
     ]
-    excluded = f"{', '.join(above[:_FEW])}{_more(len(above), _FEW)}: excluded" if above else ""
-    text = "; ".join(p for p in (excluded, *up_to[:_FEW]) if p) + _more(len(up_to), _FEW)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+    parts = []
+    if above:
+        above[0] += " of members"
+        parts.append(f"Leaks ruled out: {', '.join(above[:_FEW])}{_more(len(above), _FEW)}.")
+    if up_to:
+        limits = {b.acceptable or acceptable for b in open_ if b.limit is not None}
+        limit = f" (limit {100 * limits.pop():g}%)" if len(limits) == 1 else ""
+        parts.append(f"Not ruled out{limit}: {', '.join(up_to[:_FEW])}{_more(len(up_to), _FEW)}.")
+    return " ".join(parts)
 
 
 _SHORT = {"linkability": "links", "inference on average over targets": "inference on average"}

@@ -71,7 +71,7 @@ def how_many(hits: float | None, n: float | None = None) -> str:
     Examples
     --------
     >>> how_many(0), how_many(3.0), how_many(1041.7), how_many(0.3), how_many(80, 80)
-    ('none', '3', 'about 1,042', 'fewer than 1', 'all 80')
+    ('none', '3', 'about 1,042', 'hardly anybody', 'all 80')
     """
     if hits is None:
         return "a withheld number"
@@ -80,7 +80,7 @@ def how_many(hits: float | None, n: float | None = None) -> str:
     if hits == n and n > 1:
         return f"all {n:,.0f}"
     if hits < _SOMEBODY:
-        return "fewer than 1"
+        return "hardly anybody"
     return f"{hits:,.0f}" if float(hits).is_integer() else f"about {hits:,.0f}"
 
 
@@ -194,7 +194,10 @@ def hit_words(r: ResultRecord) -> str:
     if counts_rows(r):
         return "Synthetic rows, by whether the nearest person is a member."
     if formatting.of_guesses(r.attack):
-        return f"Descriptions{_of_columns(r)} that fit one person alone."
+        return f"Guessed descriptions{_of_columns(r)}, not people, that fit exactly one person."
+    if r.attack == "membership" and r.holdout is not None and r.holdout.rate is not None:
+        wrong = plain_share(r.holdout.rate, r.holdout.n)
+        return f"Are taken for members; the test allows errors about {wrong} of strangers."
     told = "have their values guessed right, column by column" if is_mean(r) else seen(r)
     return f"{formatting.capitalized(told)}."
 
@@ -368,15 +371,12 @@ def _bar(side: Rate, name: Literal["members", "strangers"], r: ResultRecord, n: 
     told = f"{_people(side.hits)} of {formatting.of_units(side)}"
     if 0 < side.hits < _SOMEBODY:
         return Bar(name, name, side.rate, told)
-    share = plain_share(side.rate, n)
-    if r.attack == "membership" and name == "strangers":
-        share = f"set: {share}"
-    return Bar(name, name, side.rate, f"{told} ({share})")
+    return Bar(name, name, side.rate, f"{told} ({plain_share(side.rate, n)})")
 
 
 def _people(hits: float) -> str:
     """Return a number of people beside a bar."""
-    return how_many(hits).removeprefix("about ") if hits else "0"
+    return "about 0" if 0 < hits < _SOMEBODY else how_many(hits).removeprefix("about ") if hits else "0"
 
 
 # ---------------------------------------------------------------- a risk as people

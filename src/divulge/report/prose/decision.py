@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
 
@@ -9,24 +10,11 @@ from divulge.core.result import FOUND, identity
 from divulge.report import formatting, order
 from divulge.report.external.rounding import BASE
 from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
-from divulge.report.prose import use
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
-from divulge.report.prose.bounds import (
-    ALONE,
-    BY_RUNS,
-    NO_RELATION,
-    NO_VALUE,
-    OTHER_FORM,
-    UNLIKE,
-    UNREAD,
-    excluded_in_words,
-    holding,
-    lacking_in,
-    undecided,
-)
-from divulge.report.prose.compared import how_many, is_mean, lead, more_people, plain_share, quoted
+from divulge.report.prose.bounds import excluded_in_words
+from divulge.report.prose.compared import how_many, is_mean, lead, more_people, plain_share
 from divulge.report.prose.contradictions import contradictions
-from divulge.report.prose.reach import Reach, reaches, test_name
+from divulge.report.prose.reach import Reach, main_tests, reaches, why_open
 from divulge.report.prose.sampled import sampled_in_words
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, clearest, leading, repeated_person, tiles
@@ -54,6 +42,8 @@ class Decision:
     tiles: tuple[Tile, ...]
     asked: str
     """Who was asked, where that is a sample of people; "" otherwise."""
+    main: str
+    """Which tests must exclude a leak, and above which share; "" where that clears nothing."""
     together: str
     """That several synthetic tables were taken together; "" of one table."""
     preconditions: str
@@ -80,10 +70,11 @@ def decision(data: Assessment) -> Decision:
         title=_title(data),
         excluded=_excluded(data),
         headline=headline(data), release=_release(data), at_risk=_at_risk(data), tiles=tiles(data),
-        together=together_in_words(data), asked=sampled_in_words(data), preconditions=_preconditions(data),
+        together=together_in_words(data), asked=sampled_in_words(data), main=main_tests(data),
+        preconditions=_preconditions(data),
         reach=reaches(data), found=any(r.verdict in FOUND for r in data.results),
         unbounded=_unbounded(data), screened=_screened(data), not_tested=_not_tested(data),
-        first=RISK[data.verdict.verdict].first, advice=do, again=_again(data),
+        first=RISK[data.verdict.verdict].first, advice=do, again=_again(data, do),
         contradictions=tuple(contradictions(data)),
     )  # fmt: skip
 
@@ -102,9 +93,10 @@ def _excluded(data: Assessment) -> str:
     return excluded_in_words(data.verdict.bounds, data.settings.acceptable)
 
 
-def _again(data: Assessment) -> str:
+def _again(data: Assessment, do: Sequence[Advice]) -> str:
     """Return what follows the advice: this table stays as it is, and a new one is measured."""
-    if data.verdict.verdict in FOUND or any(r.verdict in FOUND for r in data.results):
+    found = data.verdict.verdict in FOUND or any(r.verdict in FOUND for r in data.results)
+    if found or (data.verdict.verdict != "none found" and any(a.trains for a in do)):
         return AGAIN
     return "" if data.verdict.verdict == "none found" else UNTIL
 
@@ -121,12 +113,13 @@ def headline(data: Assessment) -> str:
     if verdict in ("none found", "cannot tell") and not order.in_doubt(data):
         told += _by_chance(data)
     if verdict == "no holdout":
-        return f"{told} There were no other people to compare with, so nothing says how many chance gives.".strip()
+        what = "whether that is copying or chance" if copied_without_strangers(data) else "how many chance gives"
+        return f"{told} There were no other people to compare with, so nothing says {what}.".strip()
     if order.in_doubt(data):
         return f"{told} The two groups of people cannot be compared, so nothing follows from it.".strip()
     if verdict == "none found":
         return f"{told} No test found that the table says more about its own people than about others.".strip()
-    return f"{told} No test found a leak; this run cannot exclude one{_why(data)}.".strip()
+    return f"{told} No leak was found, yet one is possible{_because(why_open(data))}.".strip()
 
 
 def _found(data: Assessment) -> str:
@@ -136,7 +129,7 @@ def _found(data: Assessment) -> str:
         return person or formatting.sentence(data)
     told = lead(leading(data) or clearest(found, data)) or formatting.sentence(data)
     if data.verdict.verdict == "deficit found":
-        return f"{told} Rows near people are missing. That protects nobody: the gaps tell who is in the real table."
+        return f"{told} Rows near people are missing: the gaps tell who is in the real table."
     return f"{told} {person}".strip()
 
 
@@ -170,42 +163,8 @@ def _by_chance(data: Assessment) -> str:
     return " Chance can explain the difference." if more else " That is no more than chance gives."
 
 
-_NOT_COMPARED = {
-    UNREAD: "the values could not be read as the numbers or dates that they look like",
-    ALONE: "the real table has no such column",
-    NO_VALUE: "no value stands in both the synthetic and the real table",
-    BY_RUNS: "the words of its texts were compared by runs of eight alone",
-    OTHER_FORM: "its synthetic values are written in a form that no comparison reads",
-    NO_RELATION: "no relation leads from there to the people",
-    UNLIKE: "most synthetic values stand in no real record",
-}
-
-
-def _why(data: Assessment) -> str:
-    """Return in a few words why a run without a finding cannot say that there is none."""
-    if data.verdict.without_strangers:
-        return f": the holdout lacks {quoted(data.verdict.without_strangers, 2)}"
-    for reason, columns in holding(data.verdict.not_compared).items():
-        return (
-            f": {quoted(columns, 2)} {'was' if len(columns) == 1 else 'were'} not compared, as {_NOT_COMPARED[reason]}"
-        )
-    if use.is_too_close(data):
-        return ": pairs of columns are closer to the real table than chance allows"
-    if data.verdict.nearer:
-        return ": synthetic rows lie nearest to members somewhat more often than chance gives"
-    if lacking := lacking_in(data.verdict.required):
-        return f": the policy asks for no bound of {' and '.join(lacking)}"
-    primary = [b for b in data.verdict.bounds if b.primary]
-    wide = undecided(data.verdict.bounds)
-    if len(primary) < 2:
-        return ": the values are so coarse that even a full copy would hardly show"
-    unfair = {test_name(b.attack): b.why for b in wide if b.why}
-    tests = [t for t in reaches(data) if t.required]
-    few = [t.test for t in tests if t.state == "cannot tell" and t.test not in unfair]
-    have = "has" if len(few) == 1 else "have"
-    why = [f"{len(few)} of {len(tests)} main tests {have} too few people ({quoted(few)})"] * bool(few)
-    why += [f"{reason} ({name.lower()})" for name, reason in sorted(unfair.items())]
-    return f": {', and '.join(why)}" if why else ""
+def _because(why: str) -> str:
+    return f": {why}" if why else ""
 
 
 # ---------------------------------------------------------------- release, who is at risk
@@ -279,9 +238,12 @@ def _beyond_chance(r: ResultRecord, data: Assessment) -> str:
     if more <= 0:
         return ""
     found = [more_people(o, "low_simultaneous") or 0.0 for o in data.results if o.verdict == "excess found"]
-    most = ", the most of all tests" if sure >= _NEARLY * max(found, default=0.0) else ""
-    certain = f"; {sure:,} or more for certain{most}" if 0 < sure < more else ""
-    return f"That is about {more:,} people ({plain_share(more / n, n)}) beyond chance{certain}. Tests overlap."
+    fewer = "hit fewer, partly" if sure >= _NEARLY * max(found, default=0.0) else "hit others, or"
+    certain = f", {sure:,} or more for certain" if 0 < sure < more else ""
+    return (
+        f"That is about {more:,} people ({plain_share(more / n, n)}) beyond chance{certain}, in this test alone. Other "
+        f"tests {fewer} the same people: do not add them up."
+    )
 
 
 # ---------------------------------------------------------------- scope

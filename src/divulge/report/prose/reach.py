@@ -1,4 +1,4 @@
-"""How far each main test that found nothing excludes a leak: up to what share of people one could still reach."""
+"""How far each main test that found nothing excludes a leak, and whether that clears the table, in a clause."""
 
 from __future__ import annotations
 
@@ -7,10 +7,22 @@ from dataclasses import dataclass
 from divulge.core.result import FOUND, Verdict
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Bound
-from divulge.report.prose.bounds import SEES_A_COPY
-from divulge.report.prose.compared import plain_share
+from divulge.report.prose.bounds import (
+    ALONE,
+    BY_RUNS,
+    NO_RELATION,
+    NO_VALUE,
+    OTHER_FORM,
+    SEES_A_COPY,
+    UNLIKE,
+    UNREAD,
+    holding,
+    lacking_in,
+    undecided,
+)
+from divulge.report.prose.compared import plain_share, quoted
 
-__all__ = ["NOT_BOUNDED", "Reach", "reaches", "test_name"]
+__all__ = ["NOT_BOUNDED", "NOT_COMPARED", "Reach", "clearance", "main_tests", "reaches", "test_name", "why_open"]
 
 NOT_BOUNDED = "not bounded"
 _WIDE = 0.5  # limit from which a reason is given, and part of a full copy below which that is the reason
@@ -63,12 +75,22 @@ def reaches(data: Assessment) -> tuple[Reach, ...]:
     return tuple(_reach(worst[a], data) for a in ordered)
 
 
+def main_tests(data: Assessment) -> str:
+    """Return which tests must exclude a leak before a table is cleared; "" where none can clear it."""
+    if data.verdict.verdict not in ("none found", "cannot tell"):
+        return ""
+    names = dict.fromkeys(_name(x.test) for x in reaches(data) if x.required)
+    limit = f"{100 * data.settings.acceptable:g}%"
+    policy = ", or what the policy accepts" if any(b.acceptable is not None for b in data.verdict.bounds) else ""
+    return f"{', '.join(names)}; each must exclude a leak above {limit}{policy}." if names else ""
+
+
 def _height(bound: Bound) -> float:
     return float("inf") if not bound.bounded and bound.limit is None else bound.limit or 0.0
 
 
 def _reach(bound: Bound, data: Assessment) -> Reach:
-    name = test_name(bound.attack) + ("" if bound.primary else " (not required)")
+    name = test_name(bound.attack) + ("" if bound.primary else " (no main test)")
     state: Verdict = "none found" if bound.bounded else "cannot tell"
     return Reach(bound.attack, name, state, _limit(bound, data), _height(bound), bound.primary, _why(bound))
 
@@ -77,7 +99,7 @@ def _why(bound: Bound) -> str:
     if bound.limit is None or bound.limit < _WIDE:
         return ""
     if bound.shown is not None and bound.shown < _WIDE:
-        return f"of a full copy only {plain_share(bound.shown, 10_000)} would show here"
+        return f"a copy of the whole real table would reach {plain_share(bound.shown, 10_000)} here"
     return "there are too few people"
 
 
@@ -86,3 +108,80 @@ def _limit(bound: Bound, data: Assessment) -> str:
         return plain_share(data.settings.acceptable, 10_000) if bound.bounded else NOT_BOUNDED
     of = " of descriptions" if formatting.of_guesses(bound.attack) else ""
     return f"{plain_share(max(0.0, bound.limit), 10_000)}{of}"
+
+
+# ---------------------------------------------------------------- why a table is cleared, or is not
+
+NOT_COMPARED = {
+    UNREAD: "the values could not be read as the numbers or dates that they look like",
+    ALONE: "the real table has no such column",
+    NO_VALUE: "no value stands in both the synthetic and the real table",
+    BY_RUNS: "the words of its texts were compared by runs of eight alone",
+    OTHER_FORM: "its synthetic values are written in a form that no comparison reads",
+    NO_RELATION: "no relation leads from there to the people",
+    UNLIKE: "most synthetic values stand in no real record",
+}
+
+
+def clearance(data: Assessment) -> str:
+    """Return in a clause why a table is cleared, or is not; "" where something was found."""
+    verdict = data.verdict.verdict
+    if verdict in FOUND:
+        return ""
+    if verdict == "no holdout":
+        return "nobody to compare with"
+    if order.in_doubt(data):
+        return "members and strangers cannot be compared"
+    limit = f" (limit {100 * data.settings.acceptable:g}%)"
+    required = [x for x in reaches(data) if x.required]
+    if verdict == "none found":
+        widest = max((x for x in required if x.limit != NOT_BOUNDED), key=lambda x: x.share, default=None)
+        accepted = any(b.acceptable is not None for b in data.verdict.bounds)
+        return f"main tests exclude above {widest.limit}{'' if accepted else limit}" if widest else ""
+    what, why = _by_others(data)
+    if what:
+        return f"{what}: {why}"
+    left = sorted((x for x in required if x.state == "cannot tell"), key=lambda x: -x.share)
+    if not left:
+        return why_open(data)
+    if left[0].limit == NOT_BOUNDED:
+        return f"{_name(left[0].test)}: too little excluded{limit}"
+    more = f" and {len(left) - 1} more" if len(left) > 1 else ""
+    return f"{_name(left[0].test)} up to {left[0].limit}{more} not excluded{limit}"
+
+
+def _name(test: str) -> str:
+    way = test.partition(": ")[2]
+    return way if way.startswith("nearness") else test.partition(":")[0].lower()
+
+
+def why_open(data: Assessment) -> str:
+    """Return in a few words why a run without a finding cannot say that there is none; "" where it does not know."""
+    if why := _by_others(data)[1]:
+        return why
+    wide = undecided(data.verdict.bounds)
+    unfair = {test_name(b.attack): b.why for b in wide if b.why}
+    tests = [t for t in reaches(data) if t.required]
+    few = [t.test for t in tests if t.state == "cannot tell" and t.test not in unfair]
+    have = "has" if len(few) == 1 else "have"
+    told = [f"{len(few)} of {len(tests)} main tests {have} too few people"] * bool(few)
+    told += [f"{reason} ({name.lower()})" for name, reason in sorted(unfair.items())]
+    return ", and ".join(told)
+
+
+def _by_others(data: Assessment) -> tuple[str, str]:
+    """Return what holds the clearance back whatever the main tests exclude, as a noun and in words; "" for nothing."""
+    if data.verdict.without_strangers:
+        return "columns without strangers", f"the holdout lacks {quoted(data.verdict.without_strangers, 2)}"
+    for reason, columns in holding(data.verdict.not_compared).items():
+        was = "was" if len(columns) == 1 else "were"
+        return "columns not compared", f"{quoted(columns, 2)} {was} not compared, as {NOT_COMPARED[reason]}"
+    if data.fidelity_scope is not None and data.fidelity_scope.too_close:
+        return "pairs of columns", "pairs of columns are closer to the real table than chance allows"
+    if data.verdict.nearer:
+        return "nearness", "synthetic rows lie nearest to members somewhat more often than chance gives"
+    if lacking := lacking_in(data.verdict.required):
+        return "policy", f"the policy asks for no bound of {' and '.join(lacking)}"
+    if sum(b.primary for b in data.verdict.bounds) < 2:
+        return "coarse values", "the values are so coarse that even a full copy would hardly show"
+    return "", ""

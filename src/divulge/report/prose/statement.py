@@ -317,7 +317,7 @@ def for_the_record(data: Assessment, told: FirstPage) -> list[tuple[str, str]]:
         ("Table", _table_in_short(data)),
         ("Test", _test(data, told)),
         *((f"{by_name[name].name} (WP216)", _answer(by_name[name])) for name in _WP216 if name in by_name),
-        *((t.name, _answer(t)) for t in others),
+        *((t.head, _answer(t)) for t in others),
         ("Residual risk", " ".join(s for s in (told.excluded, told.headline, told.release, told.at_risk) if s)),
         ("Limit", _limit(data)),
         ("Not covered", _not_covered(data, told)),

@@ -58,6 +58,21 @@ class Tile:
     small: str
     """The comparison behind the tile, with its risk and interval; "" where there is none."""
     r: ResultRecord | None
+    word: str = ""
+    """What is shown in place of the state; "" where that is shown itself."""
+
+    by: str = ""
+    """What answers the question in place of what its name says; "" elsewhere."""
+
+    @property
+    def head(self) -> str:
+        """What stands above it."""
+        return self.by or self.name
+
+    @property
+    def shown(self) -> str:
+        """The state as it is shown."""
+        return self.word or self.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,19 +155,20 @@ def _tile(q: Asked, data: Assessment) -> Tile:
         if q.id == "membership" and data.verdict.verdict in FOUND:
             why += " What was found here may already tell it."
         return Tile(q.id, q.name, q.question, "not tested", (), why, why, q.clean, "", None)
-    state, told, brief, question = state_of(r, data), short(r), hit_words(r), q.question
+    state, told, brief, question, by = state_of(r, data), short(r), hit_words(r), q.question, ""
     if unfair := next((b.why for b in data.verdict.bounds if b.why and identity(b) == identity(r)), ""):
         told = brief = f"{unfair[0].upper()}{unfair[1:]}, so that the bars say nothing about it."
     more = f" {_NO_PROTECTION}" if state == "deficit found" and q.id != "membership" else ""
-    if state in ("none found", "cannot tell"):
-        state, more = _open(q, data, state)
+    less = more.replace(_NO_PROTECTION, _FEWER)
+    if state in ("none found", "cannot tell") and not unfair:
+        state, more, less = _open(q, data, state)
     if q.id == "copies" and data.attacks[r.attack].family != "copying":
-        question = "Do rows lie nearer to people, or further away, than chance allows?"
+        by, question = "Nearness", "Do rows lie nearer to people, or further away, than chance allows?"
     person = ""
     if q.id == "copies" and state not in FOUND and (found := repeated_person(data)):
         state, person = "excess found", f"{found} "
-    told, brief = f"{person}{told}{more}", f"{person}{brief}{more.replace(_NO_PROTECTION, _FEWER)}"
-    return Tile(q.id, q.name, question, state, bars(r), told, brief, q.clean, _small(r), r)
+    told, brief = f"{person}{told}{more}", f"{person}{brief}{less}"
+    return Tile(q.id, q.name, question, state, bars(r), told, brief, q.clean, _small(r), r, by=by)
 
 
 def _in_vain(q: Asked, data: Assessment) -> str:
@@ -162,17 +178,31 @@ def _in_vain(q: Asked, data: Assessment) -> str:
     return f"Too few strangers: this test needs {least_strangers(0.1, data.settings.level)} or more to tell anything."
 
 
-def _open(q: Asked, data: Assessment, state: State) -> tuple[State, str]:
-    """Return the state of a question without a finding, and what its least certain main test leaves open."""
-    names = q.attacks(data)
-    left = [x for x in reaches(data) if x.attack in names and x.state == "cannot tell" and x.limit != NOT_BOUNDED]
-    asked_for = [x for x in left if x.required]
-    if not left or (state == "none found" and not asked_for):
-        return state, ""
-    worst = max(asked_for or left, key=lambda x: x.share)
-    whose = f" by {worst.test.partition(': ')[2]}" if state == "none found" else ""
-    why = f" ({worst.why})" if worst.why else ""
-    return "cannot tell", f" Not excluded: an excess of up to {worst.limit}{whose}{why}."
+def _open(q: Asked, data: Assessment, state: State) -> tuple[State, str, str]:
+    """Return the state of a question without a finding, and what it leaves open, in a sentence and in short.
+
+    A main test that excludes too little blocks the clearance; another test blocks nothing, whatever it says.
+    """
+    own = [x for x in reaches(data) if x.attack in q.attacks(data)]
+    left = [x for x in own if x.state == "cannot tell"]
+    if main := [x for x in left if x.required]:
+        worst = max(main, key=lambda x: x.share)
+        whose = f" by {worst.test.partition(': ')[2]}" if state == "none found" else ""
+        if worst.limit == NOT_BOUNDED:
+            told = f" This main test{whose} excludes too little, and blocks the clearance."
+            return "cannot tell", told, f" Blocks the clearance{whose}: too little is excluded."
+        why = f" ({worst.why})" if worst.why else ""
+        told = f" Not excluded: an excess of up to {worst.limit}{whose}{why}. This main test blocks the clearance."
+        return "cannot tell", told, f" Blocks the clearance{whose}: up to {worst.limit} not excluded."
+    if state == "none found" or not order.has_holdout(data) or order.in_doubt(data) or any(x.required for x in own):
+        return state, "", ""
+    widest = max((x for x in left if x.limit != NOT_BOUNDED), key=lambda x: x.share, default=None)
+    open_ = "" if widest is None else f" Not excluded: an excess of up to {widest.limit}"
+    why = f" ({widest.why})" if widest is not None and widest.why else ""
+    return state, f"{open_}{why}{'.' if open_ else ''} {_NO_MAIN}", f" {_NO_MAIN}"
+
+
+_NO_MAIN = "No main test: blocks nothing."
 
 
 def repeated_person(data: Assessment) -> str:
@@ -289,4 +319,5 @@ def _kept(data: Assessment) -> Tile | None:
         "use", "Use", "How far are its counts from the real ones?", head.verdict, use.bars(head), use.told(data, head),
         use.brief(data, head),
         "A useful table is as far from the real one as another sample of the same people.", "", None,
+        use.use_word(head),
     )  # fmt: skip

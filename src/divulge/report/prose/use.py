@@ -11,7 +11,7 @@ from divulge.measures.differing import Differing, differing, told_of
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict, digits, grouped, name_of
 from divulge.measures.too_close import drawn_ruler, is_closer
-from divulge.report.formatting import capitalized, enumerated, name, several
+from divulge.report.formatting import enumerated, name, several
 from divulge.report.model import Assessment
 from divulge.report.policy_model import ChangedFidelity
 from divulge.report.prose.compared import Bar
@@ -38,6 +38,7 @@ __all__ = [
     "silent_line",
     "times",
     "told",
+    "use_word",
     "worst",
 ]
 
@@ -128,6 +129,11 @@ def _what(head: FidelityResult) -> str:
     return _WHAT.get(head.measure, "Columns") + (f" of {name(head.table)}" if head.table else "")
 
 
+def _inside(what: str) -> str:
+    """Return what is compared inside a sentence; the name of a table keeps its letters."""
+    return what[:1].lower() + what[1:]
+
+
 _WHAT = {PAIRS: "Pairs of columns", "column_shapes": "Columns"}
 
 
@@ -152,24 +158,18 @@ def use_word(head: FidelityResult) -> str:
     """Return in a few words how useful a table is that lies so far from the real one; "" where that is withheld."""
     if head.ruler is None:
         return ""
-    if head.verdict != "differs":
-        return {"like a fresh sample": "as good as a new sample"}.get(head.verdict, "")
-    return next(word for most, word in _USES if head.ruler <= most)
+    return FIDELITY[head.verdict].state or next(word for most, word in _USES if head.ruler <= most)
 
 
 def brief(data: Assessment, head: FidelityResult) -> str:
-    """Return what a table keeps beside its bars: a word, how many pairs differ, and the scale."""
+    """Return what a table keeps beside its bars and its word: how many pairs differ, and the scale."""
     if head.ruler is None:
         return told(data, head)
-    word, differ = use_word(head), len(worst(data, head.measure, head.table))
-    what = _what(head)
-    first = f"{capitalized(word)}: " if word else ""
-    of = (
-        f"{differ:,} of {_compared(head):,} {what.lower()} differ."
-        if differ
-        else f"{what}: {FIDELITY[head.verdict].of_distance}"
-    )
-    return f"{first}{of} A new sample is 1; above 4 is of little use."
+    differ, what = len(worst(data, head.measure, head.table)), _what(head)
+    if head.verdict == "cannot tell":
+        return f"Distance of {_inside(what)}; above 4 is of little use."
+    of = f"{differ:,} of {_compared(head):,} {_inside(what)} differ{'s' * (differ == 1)} beyond chance."
+    return f"{of if differ else f'{what}: {FIDELITY[head.verdict].of_distance}'} Above 4 is of little use."
 
 
 def told(data: Assessment, head: FidelityResult) -> str:
@@ -178,12 +178,12 @@ def told(data: Assessment, head: FidelityResult) -> str:
     if head.ruler is None:
         return f"{what}: {FIDELITY[head.verdict].of_distance} This edition withholds the number."
     differ, inside = len(worst(data, head.measure, head.table)), fresh_range(head)
-    of = f"{differ:,} of {_compared(head):,} {what.lower()} {'differs' if differ == 1 else 'differ'} for certain."
+    of = f"{differ:,} of {_compared(head):,} {_inside(what)} {'differs' if differ == 1 else 'differ'} for certain."
     counted = f" {of}" if differ else ""
     close = " Rows drawn from the real table itself would be farther away." if is_closer(head) else ""
     far = f"{times(head.ruler)} times as far from the real table as a new sample of people would be"
     if head.verdict == "differs" and differ and inside is not None and head.ruler <= inside[1]:
-        return f"On average {what.lower()} are {far}, yet {of}{close}"
+        return f"On average {_inside(what)} are {far}, yet {of}{close}"
     return f"{what} are {far}: {FIDELITY[head.verdict].of_distance}{counted}{close}"
 
 

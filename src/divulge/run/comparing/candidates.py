@@ -22,6 +22,7 @@ from divulge.measures.result import FidelityResult
 from divulge.report.comparison.prose import findings, findings_in_words
 from divulge.report.comparison.rows import PARTS
 from divulge.report.order import ORDER
+from divulge.report.prose.reach import clearance
 from divulge.report.report import Report
 from divulge.run.assess import assess_with
 from divulge.run.comparing.compared_people import PeopleSeen, check_same_people, people_seen
@@ -182,6 +183,13 @@ def worst_of(own: Sequence[Assessed]) -> tuple[str, str]:
     return worst, (f"{unfair}; " if unfair else "") + where + findings_in_words(most)
 
 
+def clearance_of(own: Sequence[Assessed]) -> str:
+    """Return why a candidate is cleared, or is not, by the first of its tables with the worst verdict."""
+    worst = min(own, key=lambda a: ORDER[a.report.verdict])
+    told = clearance(worst.report.assessment)
+    return f"{told} (one of {len(own)} tables)" if told and len(own) > 1 else told
+
+
 def _bands(results: Sequence[Result], level: float, n_tables: int) -> list[dict[str, Any]]:
     """Return for each attack the largest lower and the largest upper limit of a single comparison.
 
@@ -213,6 +221,8 @@ class Ranked:
     rates: list[list[tuple[float, float]]]
     """For each attack and each candidate the mean score of members and of strangers."""
     left_out: list[tuple[str, str]]
+    cleared: Sequence[bool] = ()
+    """For each candidate whether each of its tables is cleared, which puts it before others without a finding."""
 
 
 _NO_PEOPLE = {
@@ -247,15 +257,16 @@ def rank_candidates(run: Assessment, assessed: Sequence[Assessed], labels: Seque
         scores.append(found)
         attacks.append((attack, _in_words(made[attack]), len(made[attack])))
         rates.append([(p, q) for p, q in means])
+    cleared = [all(assessed[i].report.verdict == "none found" for i in own) for own in tables]
     if not attacks:
-        return Ranked(None, behind, [], [], left_out)
+        return Ranked(None, behind, [], [], left_out, cleared)
     members, strangers = (None, None) if run.people is None else run.people.units
     ranking = rank(
         scores, tables=tables, behind=behind, cluster_members=members,
         cluster_strangers=strangers, level=run.options.level,
         rng=np.random.default_rng(np.random.SeedSequence(run.options.seed, spawn_key=(zlib.crc32(b"ranking"),))),
     )  # fmt: skip
-    return Ranked(ranking, behind, attacks, rates, left_out)
+    return Ranked(ranking, behind, attacks, rates, left_out, cleared)
 
 
 def _made(assessed: Sequence[Assessed]) -> dict[str, list[Key]]:

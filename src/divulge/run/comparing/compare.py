@@ -33,6 +33,7 @@ from divulge.run.comparing.candidates import (
     Assessment,
     Ranked,
     assess_candidate,
+    clearance_of,
     rank_candidates,
     rates_alone,
     worst_of,
@@ -91,7 +92,8 @@ def compare(
     before any outcome is seen. The score of a person under an attack is the mean over the same comparisons for every
     table, the risk of the attack the residual over strangers of these scores. Candidates are compared person by person;
     risks, differences and ranks hold simultaneously at `level`. A candidate with a finding, or whose members and
-    strangers cannot be compared, stands behind those without; otherwise candidates are ordered by their worst attack.
+    strangers cannot be compared, stands behind those without, and among these cleared ones ("none found") come first;
+    otherwise candidates are ordered by their worst attack.
 
     Parameters
     ----------
@@ -321,6 +323,7 @@ def _candidate(assessed: Sequence[Assessed], labels: Sequence[str], i: int, rank
         "label": name,
         "verdict": verdict,
         "why": why,
+        "clearance": clearance_of(own),
         "apart": "" if ranked is None or ranking is None else _apart(labels, ranking, ranked.behind, i),
         "about": "this table" if len(own) == 1 else "the mean of fresh tables of this generator",
         "worst": worst,
@@ -415,11 +418,13 @@ def _riskier(first: str, second: str, low: float, high: float) -> str | None:
 
 
 def _order(labels: Sequence[str], ranked: Ranked | None) -> list[str]:
-    """Return the labels in their order: those without a finding by risk, then the others; none if nothing is ranked."""
+    """Return the labels: cleared ones, others without a finding, others, each by risk; none if nothing is ranked."""
     if ranked is None or ranked.ranking is None:
         return []
-    worst, behind = ranked.ranking.worst, ranked.behind
-    return [labels[i] for i in sorted(range(len(labels)), key=lambda i: (behind[i], worst[i], labels[i]))]
+    worst, behind, cleared = ranked.ranking.worst, ranked.behind, ranked.cleared
+    return [
+        labels[i] for i in sorted(range(len(labels)), key=lambda i: (behind[i], not cleared[i], worst[i], labels[i]))
+    ]
 
 
 def _sentence(assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranked | None, level: float) -> str:
