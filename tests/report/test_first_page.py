@@ -114,7 +114,7 @@ def test_a_deficit_says_what_the_gaps_tell():
         ("none found", "No test found that the table says more about its own people than about others."),
         (
             "cannot tell",
-            "No leak was found, yet one is possible: 1 of 2 main tests has too few people.",
+            "No leak was found, yet one is possible: 1 of 2 main tests needs more people.",
         ),
     ],
 )
@@ -275,7 +275,7 @@ def test_a_test_that_none_found_does_not_need_is_told_as_such_and_not_counted():
     single = bound(CALM[1], limit=0.7) | {"primary": False}
     d = decision(report(*CALM, verdict="cannot tell", bounds=[bound(CALM[0]), single, bound(CALM[2], limit=0.2)]))
     assert [x.test for x in d.reach if not x.required] == ["Singling out (no main test)"]
-    assert "1 of 2 main tests has too few people" in d.headline
+    assert "1 of 2 main tests needs more people" in d.headline
     assert {x.limit for x in d.reach} == {"3.0%", "20%", "70% of descriptions"}
 
 
@@ -741,7 +741,7 @@ def test_a_question_that_cannot_tell_says_whether_it_blocks():
     free = report(CALM[0], guess, CALM[3], verdict="none found", bounds=[bound(CALM[0]), single, bound(CALM[3])])
     for data, blocks in ((held, True), (free, False)):
         by = {t.id: t for t in tiles(data)}
-        assert by["singling_out"].brief.endswith("No main test: blocks nothing.")
+        assert by["singling_out"].brief.endswith("Not a main test: it does not decide the clearance.")
         assert by["inference"].brief.endswith("Blocks the clearance: up to 5.7% not excluded.") is blocks
         assert decision(data).main == "copies, inference; each must exclude a leak above 5%."
         assert "<b>Main tests</b> clear a table: copies, inference; each" in page(data, [])

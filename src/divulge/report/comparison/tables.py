@@ -70,7 +70,7 @@ def candidates(data: Comparison) -> Table:
             Col("limits", lambda c: limits(c.worst), ranked, where=PAGES, css="whole"),
             Num("risk", worst(lambda w: number(w.value)), ranked, where=TERMINAL),
             Col("limits", lambda c: limits(c.worst), ranked, where=TERMINAL, whole=True, keep=_WIDE),
-            Col("worst attack", worst(lambda w: str(w.attack)), ranked, where=PAGES if matrix(data) else ALL),
+            Col("largest risk by", worst(lambda w: str(w.attack)), ranked, where=PAGES if matrix(data) else ALL),
             Col("verdict, and why", _judged, where=HTML),
             Col("verdict", _in_words, where=MARKDOWN),
             Col("verdict", lambda c: cells.verdict(c.verdict), where=TERMINAL),

@@ -234,10 +234,10 @@ def _close(data: Assessment) -> Iterator[Advice]:
 def _holes(data: Assessment) -> Iterator[Advice]:
     if _found(data, "deficit found"):
         yield Advice(
-            "Take away what removed the rows near people, such as a filter after training; train with less capacity or "
+            "Switch off what removed rows near people, such as a filter after training; train with less capacity or "
             "with differential privacy in its place.",
             "A filter hides copies from a count, and tells by the gaps who is in the real table.",
-            "Copies may show without it: look for them first.",
+            "Then look for copies: the filter may have hidden some.",
         )
 
 

@@ -197,7 +197,7 @@ def hit_words(r: ResultRecord) -> str:
         return f"Guessed descriptions{_of_columns(r)}, not people, that fit exactly one person."
     if r.attack == "membership" and r.holdout is not None and r.holdout.rate is not None:
         wrong = plain_share(r.holdout.rate, r.holdout.n)
-        return f"Are taken for members; the test allows errors about {wrong} of strangers."
+        return f"Are taken for members, by a test that wrongly takes about {wrong} of strangers for members."
     told = "have their values guessed right, column by column" if is_mean(r) else seen(r)
     return f"{formatting.capitalized(told)}."
 

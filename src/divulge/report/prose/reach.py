@@ -163,8 +163,8 @@ def why_open(data: Assessment) -> str:
     unfair = {test_name(b.attack): b.why for b in wide if b.why}
     tests = [t for t in reaches(data) if t.required]
     few = [t.test for t in tests if t.state == "cannot tell" and t.test not in unfair]
-    have = "has" if len(few) == 1 else "have"
-    told = [f"{len(few)} of {len(tests)} main tests {have} too few people"] * bool(few)
+    need = "needs" if len(few) == 1 else "need"
+    told = [f"{len(few)} of {len(tests)} main tests {need} more people"] * bool(few)
     told += [f"{reason} ({name.lower()})" for name, reason in sorted(unfair.items())]
     return ", and ".join(told)
 

@@ -202,7 +202,7 @@ def _open(q: Asked, data: Assessment, state: State) -> tuple[State, str, str]:
     return state, f"{open_}{why}{'.' if open_ else ''} {_NO_MAIN}", f" {_NO_MAIN}"
 
 
-_NO_MAIN = "No main test: blocks nothing."
+_NO_MAIN = "Not a main test: it does not decide the clearance."
 
 
 def repeated_person(data: Assessment) -> str:
