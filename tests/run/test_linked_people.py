@@ -606,3 +606,100 @@ def test_who_names_nobody_is_not_lost():
             schema=RelationalSchema(schema.tables, (*schema.relations, Relation("staff", ("id",), "staff", ("boss",)))),
             **FAST,
         )
+
+
+# ---------------------------------------------------------------- what the report says of people and their rows
+
+
+def test_a_report_speaks_of_people_and_the_rows_of_their_tables():
+    real, synthetic, holdout = shops(5)
+    one = pl.DataFrame({"uid": [0] * 40, "item": ["i1"] * 40, "times": [1] * 40})
+    real = real | {"orders": pl.concat([real["orders"].filter(pl.col("uid") != 0), one])}
+    report = divulge.assess(real, synthetic, holdout, **FAST)
+    users, orders = report.assessment.tables.real.linked
+    n = real["orders"].height
+    assert (users.name, users.rows, users.people, users.longest) == ("users", N, N, None)
+    assert (orders.name, orders.rows, orders.people, orders.longest, orders.longest_shared) == ("orders", n, N, 40, 7)
+    size = f"{N} people with rows in 2 tables (users: {N}, orders: {n:,})"
+    for told in (str(report), report.to_markdown(), report.to_html()):
+        assert size in " ".join(told.split())
+        assert f"{N} rows, " not in told
+    assert repr(report).startswith(f"<Report {report.verdict}: {N} real, {N} synthetic, {N} holdout people")
+    outside = report.external()
+    again = outside.assessment.tables.real.linked
+    assert [t.name for t in again] == ["table 1", "table 2"]
+    assert (again[1].rows, again[1].longest, again[1].longest_shared) == (200 * round(n / 200), None, 7)
+    assert "orders" not in outside.to_html() + outside.to_markdown()
+    shown = report.external("columns").assessment
+    assert [t.name for t in shown.tables.synthetic.linked] == ["users", "orders"]
+    assert shown.tables.synthetic.linked[1].rows == synthetic["orders"].height
+
+
+def test_rows_that_describe_others_are_told_apart_from_those_of_people():
+    rng = np.random.default_rng(0)
+    items = pl.DataFrame({"item": [f"i{k}" for k in range(12)], "price": rng.random(12)})
+    sides = [s | {"items": items} for s in shops(6)]
+    report = divulge.assess(*sides, unit="users", **FAST)
+    assert "with rows in 2 tables" in str(report)
+    assert "beside 1 table of nobody's rows (items: 12)" in " ".join(report.to_markdown().split())
+
+
+def test_advice_names_no_table_as_a_column_that_carries_copies():
+    real, synthetic, holdout = shops(0)
+    report = divulge.assess(real, copied(real, synthetic, 0.4), holdout, **FAST)
+    assert by_variant(report)[WHOLE_HISTORY, ("orders",)].verdict == "excess found"
+    told = " ".join(a["do"] for a in report.advice)
+    assert "“orders”" not in told
+    assert "whole history: orders" in report.to_html()
+
+
+# ---------------------------------------------------------------- by number of rows
+
+
+def thirds(report, keys=("orders",)):
+    (whole,) = (r for r in report.results if r.variant == WHOLE_HISTORY and r.keys == keys)
+    assert {g.of for g in whole.groups} == {"number of rows"}
+    return whole, {g.name.partition(",")[0]: g for g in whole.groups}
+
+
+def test_whole_histories_are_told_by_thirds_of_length():
+    real, synthetic, holdout = shops(7)
+    n = real["orders"]["uid"].value_counts()
+    heavy = n.filter(pl.col("count") > 5)["uid"]
+    copies = real["orders"].join(heavy.to_frame(), on="uid", how="semi")
+    own = synthetic["orders"].filter(~pl.col("uid").is_in((heavy + 10_000).to_list()))
+    leaky = synthetic | {"orders": pl.concat([copies.with_columns(pl.col("uid") + 10_000), own])}
+    report = divulge.assess(real, leaky, holdout, **FAST)
+    whole, of = thirds(report)
+    light, middle, most = of["lightest third"], of["middle third"], of["heavy users"]
+    assert sum(g.real.n for g in of.values()) == whole.real.n
+    assert sum(g.real.hits for g in of.values()) == whole.real.hits
+    assert most.real.rate == 1.0
+    assert most.holdout.rate < 0.2
+    assert most.risk.low_simultaneous > 0.5 > middle.risk.low_simultaneous
+    assert light.risk.low_simultaneous < 0
+    assert "heavy users, more than" in report.to_html()
+    assert "heavy users, more than" in report.to_markdown()
+    outside = report.external()
+    assert not any(r.groups for r in outside.results)
+    assert "heavy users" not in outside.to_html()
+
+
+def test_thirds_of_one_table_with_a_unit_are_those_of_its_linked_form():
+    real, synthetic, holdout = shops(7)
+    leaky = copied(real, synthetic, 0.3)
+    linked = thirds(divulge.assess(real, leaky, holdout, **FAST))[1]
+    sides = [s["orders"] for s in (real, leaky, holdout)]
+    alone = thirds(divulge.assess(*sides, unit="uid", **FAST), ("uid",))[1]
+    assert {k: (g.real, g.holdout, g.risk) for k, g in alone.items()} == {
+        k: (g.real, g.holdout, g.risk) for k, g in linked.items()
+    }
+    doubled = [pl.concat([s, s]) for s in sides]
+    again = thirds(divulge.assess(*doubled, unit="uid", **FAST), ("uid",))[1]
+    assert [(g.real, g.risk) for g in again.values()] == [(g.real, g.risk) for g in alone.values()]
+
+
+def test_people_of_one_length_have_no_thirds():
+    real, synthetic, holdout = shops(8, least=3, most=4)
+    report = divulge.assess(real, synthetic, holdout, **FAST)
+    assert not any(r.groups for r in report.results if r.variant == WHOLE_HISTORY)

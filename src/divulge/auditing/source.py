@@ -17,8 +17,9 @@ from divulge.auditing.pool import Pool, Training
 from divulge.case.case import build_case
 from divulge.case.invariant_order import canonical_of
 from divulge.core.atomic_write import replacing
-from divulge.core.errors import TableError
+from divulge.core.errors import SettingError, TableError
 from divulge.core.schema import check_columns
+from divulge.tables.folders import is_linked
 from divulge.tables.frames import Table, check_missing, collect, table_of
 from divulge.tables.readers import EXCEL
 from divulge.tables.verbatim import Verbatim, open_verbatim
@@ -95,6 +96,11 @@ def open_source(
 
 def _opened(data: Any, missing: tuple[str, ...]) -> tuple[Verbatim, Any]:
     """Return the table to write from, and the frame that was given; None for a file."""
+    if isinstance(data, Mapping) or is_linked(data, described=False):
+        raise SettingError(
+            "data: these are several tables, and an audit deals the rows of one. hint: audit the table of the people, "
+            "or one of theirs by --unit; `divulge assess` attacks linked tables, beside a holdout."
+        )
     if isinstance(data, str | PathLike):
         return open_verbatim(Path(data) if str(data) != "-" else str(data), missing), None
     table = collect(table_of(data, "real"))

@@ -32,7 +32,7 @@ from divulge.cli.show import (
     print_page,
     progress_shown,
 )
-from divulge.core.errors import DivulgeError, SettingError
+from divulge.core.errors import SettingError
 from divulge.report.documents.console import clean
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ def _checked_folder(options: dict[str, Any], given: Sequence[str | None] = ()) -
 def _assess(
     tables: Mapping[str, Any], options: dict[str, Any], folder: Path, linked: RelationalSchema | None = None
 ) -> None:
+    from divulge.cli.gate import previous_run
     from divulge.release.conditions import broken
     from divulge.release.fidelity_rules import parse_rule
     from divulge.release.policy import fixed_by, read_policy
@@ -127,7 +128,7 @@ def _assess(
     for rule in options["fail_on"]:
         parse_rule(rule, _attacks())
     policy = read_policy(options["policy"]) if options["policy"] else None
-    previous = _previous(options["baseline"])
+    previous = previous_run(options["baseline"])
     schema = read_schema(options["schema_file"]) if options["schema_file"] and linked is None else None
     # beside the folder, not in it: checkpoints hold scores of each person, and an external report is passed on
     beside = folder.absolute().with_name(f"{folder.absolute().name}.unfinished")
@@ -198,18 +199,6 @@ def _attacks() -> list[str]:
     from divulge.attacks.entry import CATALOGUE
 
     return sorted(CATALOGUE)
-
-
-def _previous(path: str | None) -> Assessment | None:
-    """Return an earlier assessment, read before the run; None when none was given."""
-    if path is None:
-        return None
-    from divulge.report.report import Report
-
-    try:
-        return Report.from_json(path).assessment
-    except DivulgeError as error:
-        raise SettingError(f"--baseline: {error}") from None
 
 
 @cli.command(short_help="Assess a synthetic table of a survey that comes with divulge.")

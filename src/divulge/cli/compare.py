@@ -36,6 +36,7 @@ _PASSED_ON = (
     "acceptable", "membership", "fidelity", "seed", "level", "people", "beyond_memory", "engine", "spill",
 )  # fmt: skip
 """Options of the command line that are passed to a comparison unchanged."""
+_SIDES = "hint: name folders on each side, or lists: users=users.csv,orders=orders.csv."
 
 
 @cli.command(short_help="Rank several synthetic tables by risk.")
@@ -104,6 +105,8 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     A candidate is FILE or LABEL=FILE. Files with the same label are tables of one generator, and the ranking is then
     of generators. The full report on each candidate is written to a folder of its own below --out.
 
+    Linked tables: REAL, each CANDIDATE and --holdout are folders, or lists: LABEL=users=users.csv,orders=orders.csv.
+
     Exit status: 0 done, 2 unusable input, 3 a candidate failed (the others are reported).
     """
     from divulge.report.comparison.model import Failed
@@ -111,6 +114,7 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     from divulge.run.comparing.compared_people import check_ranking
     from divulge.run.planning.options import RunOptions
     from divulge.tables.counting import COUNTING
+    from divulge.tables.folders import relations_in
     from divulge.tables.readers import read, read_schema
 
     folder = Path(options["out"])
@@ -120,23 +124,28 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     given = labelled(candidates)
     if [real, holdout, *(path for _, path in given)].count("-") > 1:
         raise SettingError("-: only one table can come from standard input. hint: name a file.")
-    check_names([real] if holdout is None else [real, holdout], options)
     missing, engine = options["missing"], options["engine"]
     asked = {name: options[name] for name in _PASSED_ON}
     check_ranking(RunOptions(**asked))
-    elsewhere = engine in COUNTING
-    if not options["beyond_memory"] and not elsewhere:
+    elsewhere, described = engine in COUNTING, relations_in(options["schema_file"])
+    linked = None if elsewhere and described is None else _linked(real, holdout, given, missing, described is not None)
+    if linked is not None:
+        people, tables, failed = linked
+    if linked is None:
+        check_names([real] if holdout is None else [real, holdout], options)
+    if linked is None and not options["beyond_memory"] and not elsewhere:
         _check_memory(real, [path for _, path in given], holdout, options)
-    people = [None if path is None else path if elsewhere else read(path, role=role, missing=missing)
-              for path, role in ((real, "real"), (holdout, "holdout"))]  # fmt: skip
-    tables, failed = _tables(given, missing, engine)
-    schema = read_schema(options["schema_file"]) if options["schema_file"] else None
+    if linked is None:
+        people = [None if path is None else path if elsewhere else read(path, role=role, missing=missing)
+                  for path, role in ((real, "real"), (holdout, "holdout"))]  # fmt: skip
+        tables, failed = _tables(given, missing, engine)
+    schema = described or (read_schema(options["schema_file"]) if options["schema_file"] else None)
     with progress_shown(options["quiet"], noun="table") as progress:
         report = run(
             people[0], tables, holdout=people[1], keys=options["keys"] or None, targets=options["targets"] or None,
             schema=schema, unit=options["unit"], ignore=options["ignore"], missing=missing,
             jobs=options["jobs"],
-            **asked | ({} if elsewhere else {"beyond_memory": True}),
+            **asked | ({} if elsewhere or linked else {"beyond_memory": True}),
             progress=progress, before=say_nothing if options["quiet"] else say,
         )  # fmt: skip
     unread = tuple(Failed(label=f["label"], why=f["why"]) for f in failed)
@@ -144,6 +153,32 @@ def compare(real: str, candidates: tuple[str, ...], holdout: str | None, **optio
     _deliver(report, folder, quiet=options["quiet"])
     if report.failed:
         sys.exit(3)
+
+
+def _linked(
+    real: str, holdout: str | None, given: list[tuple[str, str]], missing: list[str], described: bool
+) -> tuple[list[Any], dict[str, list[Any]], list[dict[str, str]]] | None:
+    """Return the linked tables of people and of each label, and those that cannot be read; None of single tables."""
+    from divulge.tables.folders import is_linked, linked_sides, tables_of_side
+
+    sides = linked_sides({"real": real, "holdout": holdout}, missing, described=described)
+    several = {label for label, path in given if is_linked(path, described=described)}
+    if sides is None:
+        listed = next((label for label, path in given if label in several and not Path(path).is_dir()), None)
+        if listed is not None:
+            raise SettingError(f"real: this is one table, and candidate {listed!r} is several. {_SIDES}")
+        return None  # a folder is then one table in several files, or its reader says what it lacks to be one
+    tables: dict[str, list[Any]] = {}
+    failed = []
+    for label, path in given:
+        if label not in several and not Path(path).is_dir():
+            raise SettingError(f"candidates: {label!r} is one table, and real is several. {_SIDES}")
+        try:
+            tables.setdefault(label, []).append(tables_of_side(path, missing, "synthetic"))
+        except DivulgeError as error:
+            failed.append({"label": label, "why": str(error)})
+    _check_two(tables, failed)
+    return [sides["real"], sides["holdout"]], tables, failed
 
 
 def _tables(
@@ -161,9 +196,13 @@ def _tables(
             tables.setdefault(label, []).append(path if engine in COUNTING else table)
         except DivulgeError as error:
             failed.append({"label": label, "why": str(error)})
+    _check_two(tables, failed)
+    return tables, failed
+
+
+def _check_two(tables: dict[str, list[Any]], failed: list[dict[str, str]]) -> None:
     if failed and sum(map(len, tables.values())) < 2:
         raise SettingError(f"candidates: fewer than two can be read. The first that cannot: {failed[0]['why']}")
-    return tables, failed
 
 
 def _check_memory(real: str, candidates: list[str], holdout: str | None, options: dict[str, Any]) -> None:
@@ -182,7 +221,10 @@ def _check_memory(real: str, candidates: list[str], holdout: str | None, options
 
 
 def labelled(candidates: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return label and path of each candidate; a path without a label has its file's stem, made unique."""
+    """Return label and path of each candidate; a path without a label has its file's stem, made unique.
+
+    A list of linked tables has the label before its first name, or that of the folder of its first table.
+    """
     from divulge.tables.packed_files import packing_of
 
     out: list[tuple[str, str]] = []
@@ -193,7 +235,11 @@ def labelled(candidates: tuple[str, ...]) -> list[tuple[str, str]]:
             check_path("candidates", path)
             out.append((as_text(label), path))
             continue
-        stem = as_text(Path(text).name.removesuffix(f".{packing_of(Path(text))}").rsplit(".", 1)[0] or text)
+        if _is_list(text):
+            first = Path(text.partition(",")[0].partition("=")[2])
+            stem = as_text(first.parent.name or first.stem)
+        else:
+            stem = as_text(Path(text).name.removesuffix(f".{packing_of(Path(text))}").rsplit(".", 1)[0] or text)
         label, n = stem, 1
         while label in taken:
             n += 1
@@ -206,7 +252,19 @@ def labelled(candidates: tuple[str, ...]) -> list[tuple[str, str]]:
 def _has_label(text: str) -> bool:
     """Return whether the text is LABEL=FILE, and not the name of a file with an equals sign."""
     label, sign, path = text.partition("=")
-    return bool(sign and label.strip() and path) and not os.path.exists(text) and os.sep not in label
+    named = bool(sign and label.strip() and path) and not os.path.exists(text) and os.sep not in label
+    return named and not _is_list(text)
+
+
+def _is_list(text: str) -> bool:
+    """Return whether the text lists linked tables, users=users.csv,orders=orders.csv, without a label before them."""
+    first, comma, rest = text.partition(",")
+    return (
+        bool(comma)
+        and first.count("=") == 1
+        and "=" in rest
+        and not os.path.exists(first.partition("=")[2] + comma + rest)
+    )
 
 
 def _deliver(report: ComparisonReport, folder: Path, *, quiet: bool) -> None:

@@ -17,7 +17,7 @@ from divulge.cli.quality import judged_scores, saved_report
 from divulge.cli.root import cli
 from divulge.cli.show import cannot_write, check_file
 from divulge.core.atomic_write import written
-from divulge.core.errors import SettingError
+from divulge.core.errors import DivulgeError, SettingError
 from divulge.report.documents.console import as_terminal_text, clean
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from divulge.report.policy_model import Policy
     from divulge.sdmetrics.reports.base import Report
 
-__all__ = ["gate", "policy", "write_junit"]
+__all__ = ["gate", "policy", "previous_run", "write_junit"]
 
 
 @cli.command(short_help="Print a template of a policy, or check a policy.")
@@ -75,9 +75,19 @@ def policy(check: str | None, regime: str | None) -> None:
     help="Policy (TOML) to judge by; `divulge policy` writes a template.",
 )
 @click.option("--fail-on", multiple=True, metavar="RULE", help="Rule that must not hold, as in `divulge assess`.")
+@click.option(
+    "--baseline", type=FILE, metavar="FILE", help="assessment.json of an earlier run: what has changed since then."
+)
 @click.option("--junit", type=FILE, metavar="FILE", help="File for the outcome as JUnit XML.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no table.")
-def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit: str | None, quiet: bool) -> None:
+def gate(
+    assessment: str,
+    policy_file: str | None,
+    fail_on: Sequence[str],
+    baseline: str | None,
+    junit: str | None,
+    quiet: bool,
+) -> None:
     """Check the assessment.json of a report (ASSESSMENT) against a policy, without the data.
 
     ASSESSMENT may also be a file that `divulge quality --json` or `divulge diagnose --json` wrote; --fail-on then takes
@@ -88,6 +98,7 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
     """
     from msgspec.structs import replace
 
+    from divulge.release.baseline import change
     from divulge.release.conditions import judge_policy
     from divulge.release.policy import read_policy
     from divulge.report.prose.sampled import sampled_in_words
@@ -95,14 +106,16 @@ def gate(assessment: str, policy_file: str | None, fail_on: Sequence[str], junit
 
     if not policy_file and not fail_on:
         raise SettingError("gate: nothing to judge by. hint: give --policy FILE or --fail-on RULE.")
-    check_file("--junit", junit, [assessment, policy_file or None], Path(assessment).parent)
+    check_file("--junit", junit, [assessment, policy_file or None, baseline], Path(assessment).parent)
     if (status := judge_audit_file(assessment, fail_on, policy_file, junit)) is not None:
         sys.exit(status)
     if saved := saved_report(assessment):
         sys.exit(_judge_scores(saved, policy_file or junit, fail_on, quiet))
     policy = read_policy(policy_file) if policy_file else None
     data = Assessed.from_json(assessment).assessment
-    judged = judge_policy(data, policy, fail_on)
+    previous = previous_run(baseline)
+    data = data if previous is None else replace(data, change=change(data, previous))
+    judged = judge_policy(data, policy, fail_on, previous)
     if junit:
         write_junit(junit, replace(data, policy=judged))
     if not quiet and (asked := sampled_in_words(data)):
@@ -144,6 +157,18 @@ def write_junit(path: str, data: Assessment) -> None:
         written(junit(data), target)
     except (OSError, UnicodeError) as error:
         raise cannot_write("--junit", error, "file") from None
+
+
+def previous_run(path: str | None) -> Assessment | None:
+    """Return an earlier assessment, read before the run; None when none was given."""
+    if path is None:
+        return None
+    from divulge.report.report import Report
+
+    try:
+        return Report.from_json(path).assessment
+    except DivulgeError as error:
+        raise SettingError(f"--baseline: {error}") from None
 
 
 def _table(judged: Policy) -> str:

@@ -15,6 +15,8 @@ from divulge.report.documents.console import clean
 
 __all__ = ["verify"]
 
+_TOLD = 40  # places that are named one by one
+
 
 @cli.command(short_help="Say whether a report follows from itself, without the data.")
 @click.argument("assessment", type=FILE)
@@ -49,8 +51,10 @@ def verify(assessment: str, signature: str | None, signers: str | None, quiet: b
             click.echo(f"not checked: {what}")
     if by is not None and not quiet:
         click.echo(f"signature: good, by {clean(by)}")
-    for fault in faults:
+    for fault in faults[:_TOLD]:
         say(clean(fault), level=ERROR)
+    if len(faults) > _TOLD:
+        say(f"{len(faults) - _TOLD:,} more places do not follow", level=ERROR)
     if not faults and not quiet:
         click.echo("All that was recomputed follows.")
     sys.exit(1 if faults else 0)

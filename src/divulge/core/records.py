@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 __all__ = [
+    "BY_LENGTH",
     "CLOCK",
     "COUNTS",
     "CRITICAL",
@@ -30,6 +31,7 @@ __all__ = [
     "Difference",
     "Facts",
     "Group",
+    "Histories",
     "KeySet",
     "MinimalKeySet",
     "Number",
@@ -58,6 +60,8 @@ CRITICAL = ("different tables", "units apart", REFERENCES, WINDOW, LENGTHS, *INV
 """Checks that must hold for members and strangers to be comparable."""
 FOUND: tuple[Verdict, ...] = ("excess found", "deficit found")
 """Verdicts that are findings: members are hit more often than strangers, or less often."""
+BY_LENGTH = "number of rows"
+"""What the groups of a whole history are by: thirds of the people asked."""
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Number = int | float
 """A number that JSON keeps unchanged: an integer has no decimal point."""
@@ -260,8 +264,18 @@ class Repeated(msgspec.Struct, frozen=True, kw_only=True):
     named: Annotated[Count, Meta(description="Members whose record is repeated more often than chance can explain.")]
 
 
+class Histories(msgspec.Struct, frozen=True, kw_only=True):
+    """How many people's rows of a table of linked ones all stand under one synthetic person, whatever a test says."""
+
+    members: Count
+    strangers: Count | None
+    named: Annotated[Count, Meta(description="Members who are named in the records, as chance can hardly do this.")]
+    why_not_named: str | None
+
+
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts about single people, beside the verdicts; an external edition has none."""
 
     verbatim: Verbatim
     repeated: Repeated
+    histories: Annotated[Histories | None, Meta(description="Of linked tables alone.")] = None

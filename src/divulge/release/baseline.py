@@ -83,6 +83,10 @@ def _check(data: Assessment, previous: Assessment) -> None:
         raise SettingError(
             "baseline: an external edition, which numbers its columns. hint: give the custodian's assessment.json."
         )
+    if data.edition == "external" and "columns" not in data.revealed and previous.edition != "external":
+        raise SettingError(
+            "assessment: an external edition, which numbers its columns. hint: give the custodian's assessment.json."
+        )
     one, other = (d.settings.level for d in (data, previous))
     if one != other:
         raise SettingError(

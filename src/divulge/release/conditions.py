@@ -141,7 +141,8 @@ def _standing(data: Assessment) -> list[tuple[str, Judged]]:
 def _about_people(data: Assessment) -> list[tuple[str, Judged]]:
     """Return what breaks every policy: people who are named, and columns in which nobody can be compared."""
     out = []
-    named_ = 0 if data.facts is None else data.facts.verbatim.named + data.facts.repeated.named
+    f = data.facts
+    named_ = 0 if f is None else f.verbatim.named + f.repeated.named + (f.histories.named if f.histories else 0)
     if named_:
         words = "nobody is named by a record that stands verbatim or is repeated"
         out.append((words, Judged(f"{named_:,} named", False, "chance can hardly make such a record")))

@@ -28,14 +28,14 @@ def fidelity_change(data: Assessment, previous: Assessment) -> tuple[ChangedFide
     now, before = _heads(data.fidelity), _heads(previous.fidelity)
     both = [name for name in now if name in before]
     stretch = normal_quantile(1 - (1 - data.settings.level) / max(1, len(both))) / normal_quantile(data.settings.level)
-    return tuple(_row(now[name], before[name], stretch) for name in both)
+    return tuple(_row(name, now[name], before[name], stretch) for name in both)
 
 
 def _heads(results: Iterable[FidelityResult]) -> dict[str, FidelityResult]:
     """Return the first result of each measure of distances, by name."""
     heads: dict[str, FidelityResult] = {}
     for r in results:
-        heads.setdefault(r.measure, r)
+        heads.setdefault(f"{r.measure} of {r.table}" if r.table else r.measure, r)
     return {name: r for name, r in heads.items() if r.quantity == "distance" and _limits(r) is not None}
 
 
@@ -45,11 +45,11 @@ def _limits(r: FidelityResult) -> Limits | None:
     return min(max(r.excess, 0.0, r.low), r.high), r.low, r.high
 
 
-def _row(now: FidelityResult, before: FidelityResult, stretch: float) -> ChangedFidelity:
+def _row(name: str, now: FidelityResult, before: FidelityResult, stretch: float) -> ChangedFidelity:
     one, other = _limits(now), _limits(before)
     assert one is not None and other is not None
     value, low, high = difference(one, other, stretch)
     verdict: MovedFidelity = "farther" if low > 0 else "closer" if high < 0 else "no change found"
     return ChangedFidelity(
-        measure=now.measure, before=before.ruler, now=now.ruler, difference=value, low=low, high=high, verdict=verdict
+        measure=name, before=before.ruler, now=now.ruler, difference=value, low=low, high=high, verdict=verdict
     )

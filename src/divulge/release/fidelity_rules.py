@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from divulge.core.errors import SettingError
 from divulge.core.result import tidy
 from divulge.measures.catalogue import all_measures
+from divulge.measures.linked.catalogue import linked_measures
 from divulge.measures.result import FidelityResult, name_of
 from divulge.release import rules
 from divulge.release.rules import KEPT, LONGEST, Judged, against, read_rule, unfinished
@@ -68,7 +69,7 @@ def fidelity_rule(rule: str, source: str = "--fail-on") -> FidelityRule | None:
     >>> fidelity_rule("differs") == fidelity_rule("any differs")
     True
     """
-    known = [m.name for m in all_measures()]
+    known = [m.name for m in (*all_measures(), *linked_measures())]
     said = _WORD.fullmatch(rule) if len(rule) <= LONGEST else None
     found = read_rule(rule, _FIELDS)
     if said is None and (found is None or (found[2] != "ruler" and found[0] not in known)):

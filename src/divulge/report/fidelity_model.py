@@ -10,9 +10,22 @@ from msgspec import Meta
 from divulge.core.records import DECISION, PUBLIC
 from divulge.measures.differing import Differing
 
-__all__ = ["FAILED", "LONG", "NO_GROUPS", "NO_MODELS", "ColumnLeftOut", "FidelityScope", "Marginal", "NotMeasured"]
+__all__ = [
+    "FAILED",
+    "LONG",
+    "NO_GROUPS",
+    "NO_GROUPS_OF_TABLES",
+    "NO_MODELS",
+    "NO_SEQUENCES",
+    "ColumnLeftOut",
+    "FidelityScope",
+    "Marginal",
+    "NotMeasured",
+]
 
 NO_GROUPS = "no subgroups were named"
+NO_GROUPS_OF_TABLES = "people of several tables have no subgroups there"
+NO_SEQUENCES = "no table has sequences in an order"
 NO_MODELS = "it fits models, and this run was not asked for them"
 FAILED = "it failed"
 LONG = "it was expected to take more than a tenth of the time of the run; divulge fidelity makes it where it is named"

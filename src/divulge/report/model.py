@@ -47,6 +47,7 @@ __all__ = [
     "Group",
     "KeySet",
     "LeftOut",
+    "LinkedTable",
     "MinimalKeySet",
     "NotCompared",
     "NotTested",
@@ -84,6 +85,21 @@ UNTESTED = {
 """Questions of the preconditions that cannot be tested on every table."""
 
 
+class LinkedTable(msgspec.Struct, frozen=True, kw_only=True):
+    """One of several linked tables of a side."""
+
+    name: str
+    rows: Annotated[Count | None, COUNTS]
+    columns: Annotated[Count, PUBLIC]
+    people: Annotated[
+        Count | None, Meta(description="People with a row there; null of a table whose rows are nobody's."), COUNTS
+    ]
+    longest: Annotated[Count | None, Meta(description="Most rows of one person.")] = None
+    longest_shared: Annotated[
+        Count | None, Meta(description="Most rows that ten people, or more, have as many of."), PUBLIC
+    ] = None
+
+
 class Table(msgspec.Struct, frozen=True, kw_only=True):
     """One of the three tables; of real and holdout an external edition has no hash, and rows in steps of 5."""
 
@@ -97,6 +113,13 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
         Count | None, Meta(description="People or households, where a column tells them apart."), COUNTS
     ] = None
     file: Annotated[str, Meta(description='Name of its file; "" of a frame, and in an external edition.')] = ""
+    linked: Annotated[
+        tuple[LinkedTable, ...],
+        Meta(
+            description="Of several linked tables each, that of the people first; `rows` are then the people, and "
+            "`columns` their own and those that describe their rows."
+        ),
+    ] = ()
 
 
 class Tables(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from divulge.core.records import CRITICAL
+from divulge.core.records import BY_LENGTH, CRITICAL
 from divulge.core.result import FOUND
 from divulge.report.formatting import enumerated, rate_of, risk_value
-from divulge.report.model import Assessment, ResultRecord
+from divulge.report.model import Assessment, Group, ResultRecord
 from divulge.report.verdicts import RISK
 
 __all__ = [
     "ORDER",
     "QUESTIONS",
     "by_attack",
+    "by_length",
     "failures",
     "few_parts",
     "has_holdout",
@@ -37,6 +38,11 @@ ORDER = {verdict: word.rank for verdict, word in sorted(RISK.items(), key=lambda
 def has_holdout(data: Assessment) -> bool:
     """Return whether there were strangers to compare with."""
     return data.tables.holdout is not None
+
+
+def by_length(data: Assessment) -> list[tuple[ResultRecord, Group]]:
+    """Return whole histories by the number of rows of a person, each result with its groups."""
+    return [(r, g) for r in data.results for g in r.groups if g.of == BY_LENGTH]
 
 
 def in_doubt(data: Assessment) -> list[str]:

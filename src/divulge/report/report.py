@@ -356,7 +356,8 @@ class Report:
     def __repr__(self) -> str:
         tables = {role: table.rows for role, table in self.assessment.tables.by_role().items() if table}
         rows = ", ".join(f"{'few' if n is None else f'{n:,}'} {role}" for role, n in tables.items())  # None: withheld
-        return f"<Report {self.verdict}: {rows} rows, {len(self.assessment.results):,} results>"
+        what = "people" if self.assessment.tables.real.linked else "rows"
+        return f"<Report {self.verdict}: {rows} {what}, {len(self.assessment.results):,} results>"
 
     def _repr_html_(self) -> str:
         from divulge.report.documents.html import card

@@ -43,7 +43,7 @@ from divulge.run.engines.people_sample import Rows, check_opened, people_of_engi
 from divulge.run.fidelity_in_run import FidelityFound, fidelity_in_run
 from divulge.run.forecasting.memory_check import TOO_LARGE, fitting, memory_told
 from divulge.run.forecasting.run_time import size_in_words, time_left_of
-from divulge.run.judging.records import exposed_strangers, per_record
+from divulge.run.judging.records import exposed_strangers, per_record, told_facts
 from divulge.run.judging.scope import not_compared
 from divulge.run.judging.verdict import Scope, adjust_across_families, downgraded, n_families, overall
 from divulge.run.making.checkpoints import Interrupted
@@ -403,7 +403,7 @@ class _Assessing:
         fidelity = self._fidelity(case, plan, runner, run)
         return RunResult(
             results=results,
-            facts=None if facts is None else facts.to_facts(),
+            facts=told_facts(case, results, facts),
             fidelity=fidelity,
             failed=run.failed,
             left_out=run.left_out,

@@ -5,7 +5,7 @@ The measures are imported when they are made: half a hundred modules that a run 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from divulge.case.case import Case
+from divulge.case.relational.linked import Linked
 from divulge.core.errors import DivulgeError
 from divulge.measures.blocks import columns_left_out
 from divulge.measures.differing import differing
@@ -26,7 +27,9 @@ from divulge.report.fidelity_model import (
     FAILED,
     LONG,
     NO_GROUPS,
+    NO_GROUPS_OF_TABLES,
     NO_MODELS,
+    NO_SEQUENCES,
     ColumnLeftOut,
     FidelityScope,
     Marginal,
@@ -34,9 +37,11 @@ from divulge.report.fidelity_model import (
 )
 from divulge.report.model import Failure, LeftOut
 from divulge.run.cost.budget import TIME_UP, Clock, told_left_out
-from divulge.run.cost.expected_cost import Work, expected_long
+from divulge.run.cost.expected_cost import Work, expected_long, made_by_fidelity
+from divulge.run.fidelity_of_tables import applies
+from divulge.run.planning.options import RunOptions
 
-__all__ = ["FidelityFound", "fidelity_in_run"]
+__all__ = ["FidelityFound", "distances_of_people", "fidelity_in_run"]
 
 _GROUPS = "subgroups"
 
@@ -92,6 +97,8 @@ def fidelity_in_run(
     """
     from divulge.measures.catalogue import all_measures
 
+    if case.persons is not None:
+        return _of_linked(case.persons.linked, models=models, tolerance=tolerance, clock=clock, progress=progress)
     known = all_measures()
     why = {m.name: reason for m in known if (reason := _why_not(m, models, groups, work))}
     wanted = [m for m in known if m.name not in why]
@@ -114,7 +121,68 @@ def fidelity_in_run(
             shares.append(entry.share)
     results = tuple(_stated(r) for family in corrected(found, case.level, shares) for r in family)
     left_out = [told_left_out("fidelity", late, len(wanted))] if late else []
-    return FidelityFound(results, _scope(case, results, known, why, tolerance), failed, left_out)
+    return FidelityFound(results, _scope({"": case}, results, known, why, tolerance), failed, left_out)
+
+
+def _of_linked(
+    linked: Linked, *, models: bool, tolerance: float, clock: Clock, progress: Callable[[str, int, int], None]
+) -> FidelityFound:
+    """Return the measures of relations and sequences, and those of each table, in which families are units.
+
+    They are corrected as in `divulge.fidelity`: over all measures of relations together, and within each table.
+    """
+    from divulge.measures.catalogue import all_measures
+    from divulge.measures.linked.catalogue import linked_measures
+    from divulge.measures.linked.tables import table_case
+
+    of_one, of_all = all_measures(), linked_measures()
+    why = {m.name: NO_MODELS for m in (*of_all, *of_one) if m.models and not models} | {_GROUPS: NO_GROUPS_OF_TABLES}
+    why |= {m.name: NO_SEQUENCES for m in of_all if not applies(m, linked)}
+    tables = [t for t in linked.names if any("ignore" not in c.roles for c in linked.case(t).schema.columns)]
+    own, others = ([m for m in known if m.name not in why] for known in (of_all, of_one))
+    total, done, late, failed = len(own) + len(others) * len(tables), 0, 0, list[Failure]()
+    results, cases = list[FidelityResult](), dict[str, Case]()
+    for table in ("", *tables):
+        chosen: Sequence[Measure] = own
+        if table:
+            cases[table] = table_case(linked, table)
+            chosen, _ = made_by_fidelity(others, cases[table], models=models)
+            why |= {m.name: LONG for m in others if m not in chosen}
+        found, shares = list[tuple[FidelityResult, ...]](), list[float]()
+        for entry in chosen:
+            name = entry.name.replace("_", " ") + (f" of {table}" if table else "")
+            progress(f"measuring {name}", done, total)
+            done += 1
+            if clock.up:
+                late, why[entry.name] = late + 1, TIME_UP
+                continue
+            made = _made_of(lambda e=entry, t=table: _measured(e, linked, cases.get(t), tolerance))  # type: ignore[misc]
+            if isinstance(made, str):
+                failed.append(Failure(attack=entry.name, why=made))
+                why[entry.name] = FAILED
+            else:
+                found.append(made)
+                shares.append(entry.share)
+        families = corrected(found, linked.case(linked.names[0]).level, shares if table else None)
+        results += [_stated(replace(r, table=table) if table else r) for family in families for r in family]
+    left_out = [told_left_out("fidelity", late, total)] if late else []
+    scope = _scope(cases, tuple(results), (*of_all, *of_one), why, tolerance)
+    return FidelityFound(tuple(results), scope, failed, left_out)
+
+
+def distances_of_people(case: Case, measures: Container[str], options: RunOptions) -> tuple[FidelityResult, ...]:
+    """Return how far the people of linked tables are from the real ones by some measures, corrected over these."""
+    from divulge.measures.catalogue import all_measures
+
+    entries = [m for m in all_measures() if m.name in measures]
+    found = [run_measure(m, case, {"tolerance": options.tolerance}) for m in entries]
+    return tuple(r for family in corrected(found, case.level, [m.share for m in entries]) for r in family)
+
+
+def _measured(entry: Measure, linked: Linked, alone: Case | None, tolerance: float) -> tuple[FidelityResult, ...]:
+    if alone is None:
+        return entry.run(linked, tolerance=tolerance)
+    return run_measure(entry, alone, {"tolerance": tolerance})
 
 
 def _why_not(entry: Measure, models: bool, groups: Sequence[str], work: Work) -> str:
@@ -127,8 +195,12 @@ def _why_not(entry: Measure, models: bool, groups: Sequence[str], work: Work) ->
 
 def _made(entry: Measure, case: Case, settings: dict[str, Any]) -> tuple[FidelityResult, ...] | str:
     """Return the results of a measure, or the reason why it failed."""
+    return _made_of(lambda: run_measure(entry, case, settings))
+
+
+def _made_of(measure: Callable[[], tuple[FidelityResult, ...]]) -> tuple[FidelityResult, ...] | str:
     try:
-        return run_measure(entry, case, settings)
+        return measure()
     except DivulgeError as error:
         return str(error)
     except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
@@ -141,7 +213,7 @@ def _stated(result: FidelityResult) -> FidelityResult:
 
 
 def _scope(
-    case: Case,
+    cases: Mapping[str, Case],
     results: tuple[FidelityResult, ...],
     known: Sequence[Measure],
     why: dict[str, str],
@@ -160,14 +232,24 @@ def _scope(
             for m in known
             if m.name in why or m.name in silent
         ),
-        not_compared=tuple(ColumnLeftOut(column=c, why=why) for c, why in columns_left_out(case)),
+        not_compared=tuple(
+            ColumnLeftOut(column=_named(table, c), why=why)
+            for table, case in cases.items()
+            for c, why in columns_left_out(case)
+            if not (table and {"ignore", "unit"} & {*case.schema[c].roles})  # keys, and who the family is
+        ),
         warnings=warnings_of(results),
         differing=differing(results),
-        marginals=tuple(_drawn(case)),
+        marginals=tuple(m for table, case in cases.items() for m in _drawn(table, case)),
     )
 
 
-def _drawn(case: Case) -> list[Marginal]:
+def _named(table: str, column: str) -> str:
+    return f"{table}.{column}" if table else column
+
+
+def _drawn(table: str, case: Case) -> list[Marginal]:
     from divulge.measures.marginals import marginals
 
-    return [msgspec.convert(m, Marginal, from_attributes=True) for m in marginals(case)]
+    drawn = [msgspec.convert(m, Marginal, from_attributes=True) for m in marginals(case)]
+    return [replace(m, column=_named(table, m.column)) for m in drawn]

@@ -20,7 +20,7 @@ from divulge.report.fidelity import Fidelity
 from divulge.run.cost.expected_cost import made_by_fidelity
 from divulge.run.making.progress import Progress
 
-__all__ = ["fidelity_of_tables"]
+__all__ = ["applies", "fidelity_of_tables"]
 
 
 def fidelity_of_tables(
@@ -64,7 +64,7 @@ def fidelity_of_tables(
         )
     own, others = _chosen(measures, models)
     linked = linked_tables(real, synthetic, holdout, **settings)
-    own = own if measures is not None else [m for m in own if _applies(m, linked)]
+    own = own if measures is not None else [m for m in own if applies(m, linked)]
     several = isinstance(real, Mapping)
     total, done = len(own) + len(others) * len(linked.names), 0
     families: list[Sequence[FidelityResult]] = []
@@ -91,7 +91,7 @@ def fidelity_of_tables(
     return Fidelity(tuple(results), _told(linked, tolerance), tuple(notes), ())
 
 
-def _applies(entry: Measure, linked: Linked) -> bool:
+def applies(entry: Measure, linked: Linked) -> bool:
     """Return whether there is a relation, or a sequence, for a measure of them."""
     if entry.family == "relations":
         return bool(linked.relations)

@@ -15,7 +15,7 @@ from divulge.tables.frames import Table
 from divulge.tables.packed_files import packing_of
 from divulge.tables.readers import columns_in, is_table_file, read, read_metadata, read_relational_schema
 
-__all__ = ["is_linked", "linked_sides", "read_tables", "relations_in", "table_files", "table_role"]
+__all__ = ["is_linked", "linked_sides", "read_tables", "relations_in", "table_files", "table_role", "tables_of_side"]
 
 _HINT = "hint: name a folder, or list them: users=users.csv,orders=orders.csv"
 
@@ -131,9 +131,20 @@ def linked_sides(
     out: dict[str, dict[str, Any] | None] = dict.fromkeys(sides)
     for role, given in sides.items():
         if given is not None:
-            listed = [given] if Path(given).is_dir() else [part for part in given.split(",") if part.strip()]
-            out[role] = dict(read_tables(listed, missing=missing, option=role, side=role))
+            out[role] = tables_of_side(given, missing, role)
     return out
+
+
+def tables_of_side(given: str, missing: Sequence[str], side: str) -> dict[str, Any]:
+    """Return the tables of a folder, or of a list, by name.
+
+    Raises
+    ------
+    TableError
+        A table cannot be read, or there is none.
+    """
+    listed = [given] if Path(given).is_dir() else [part for part in given.split(",") if part.strip()]
+    return dict(read_tables(listed, missing=missing, option=side, side=side))
 
 
 def is_linked(given: Any, *, described: bool) -> bool:

@@ -151,8 +151,8 @@ def _check_alike(role: str, files: tuple[Path, Path], columns: tuple[Sequence[st
         there, lacking = files if odd[0] in columns[0] else files[::-1]
         raise TableError(
             f"{role}: the files have different columns: {odd[0]!r} is in {tidy(there.name)} and not in "
-            f"{tidy(lacking.name)}. hint: write them alike, or name those of one table alone; assess, plan, split, "
-            "membership, fidelity and quality take tables with relations."
+            f"{tidy(lacking.name)}. hint: write them alike, or name those of one table alone; assess, compare, "
+            "plan, split, membership, fidelity and quality take tables with relations."
         )
 
 

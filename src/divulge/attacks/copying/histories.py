@@ -8,16 +8,19 @@ person has the same row.
 from __future__ import annotations
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import by_record
+from divulge.attacks.checks import by_record, first_records
 from divulge.attacks.copying.nearly_equal import OWN_NUMBERS
 from divulge.attacks.copying.runs import RUN_HITS, RUN_NOTES, runs_of
+from divulge.attacks.people_groups import groups_of
 from divulge.case.case import Case
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
 from divulge.case.relational.persons import History
-from divulge.core.result import Result
+from divulge.core.records import BY_LENGTH
+from divulge.core.result import Group, Result
 from divulge.kernels.row_sets import nearest_rows, pairs_of, row_sets
 
 __all__ = [
@@ -210,7 +213,8 @@ def _together(case: Case, history: History, exact: _Compared, coarse: _Compared)
     asked, note = _asked(exact, usable)
     to_synthetic = nearest_rows(asked, exact.sets, exact.synthetic)
     notes = [_LONG] if (sizes > _LARGEST).any() else []
-    scores = [(WHOLE_HISTORY, [_WHOLE, *notes], to_synthetic.complete.astype(np.float64))]
+    whole = to_synthetic.complete.astype(np.float64)
+    scores = [(WHOLE_HISTORY, [_WHOLE, *notes], whole)]
     if coarse is not exact:
         to_synthetic, notes = nearest_rows(asked, coarse.sets, coarse.synthetic), [_BINS, *notes]
     to_people = nearest_rows(asked, coarse.sets, groups=coarse.groups)
@@ -226,8 +230,35 @@ def _together(case: Case, history: History, exact: _Compared, coarse: _Compared)
         variant += _TIMELESS if history.timeless else ""
         notes = [n.format(repr(person)) for n in told]
         plain = Result(attack="copies", variant=variant, keys=history.keys, notes=tuple(notes))
-        out.append(exact.results(plain, of_person))
+        found = exact.results(plain, of_person)
+        out.append(replace(found, groups=_by_length(case, history, found)) if score is whole else found)
     return out, note
+
+
+def _by_length(case: Case, history: History, found: Result) -> tuple[Group, ...]:
+    """Return the result by thirds of the people asked, of both sides together, by their number of rows."""
+    told = found.individual
+    sides = [] if told is None else [(0, "real", told.real), (2, "holdout", told.holdout)]
+    lengths, asked, scores = [], [], []
+    for which, role, score in sides:
+        if score is None:
+            continue
+        units = case.units(role) if case.persons is None else None
+        n_rows = np.bincount(history.person[which], minlength=len(score))
+        lengths.append(n_rows if units is None else n_rows[units])
+        asked.append(~np.isnan(score) & (True if units is None else first_records(units)))
+        scores.append(score)
+    if not scores or not np.concatenate(asked).any():
+        return ()
+    length, who = np.concatenate(lengths), np.concatenate(asked)
+    low, high = np.sort(length[who])[[(who.sum() - 1) // 3, (2 * who.sum() - 1) // 3]].tolist()
+    named = [
+        (f"lightest third, up to {low:,} rows", who & (length <= low)),
+        (f"middle third, {low + 1:,} to {high:,} rows", who & (length > low) & (length <= high)),
+        (f"heavy users, more than {high:,} rows", who & (length > high)),
+    ]
+    known = [group for group in named if group[1].any()]
+    return groups_of(case, [(BY_LENGTH, known)], np.concatenate(scores), once=case.persons is None)
 
 
 def _own_rows(found: _Compared) -> Floats:

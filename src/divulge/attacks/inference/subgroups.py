@@ -7,16 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.checks import Floats, finite, rate_of
+from divulge.attacks.checks import Floats
 from divulge.attacks.inference._target import TargetValues
+from divulge.attacks.people_groups import FEWEST, Named, groups_of
 from divulge.case.case import Case
-from divulge.core.result import Group, Risk
-from divulge.stats import Outcomes, compare
+from divulge.core.result import Group
 
 __all__ = ["FEWEST", "by_subgroup"]
 
-FEWEST = 20
-"""Fewest members, and fewest strangers, of a subgroup; smaller subgroups of one column are pooled."""
 _SHOWN = 12  # values with a group of their own, the commonest ones; the others are pooled
 
 
@@ -44,12 +42,7 @@ def by_subgroup(case: Case, secret: TargetValues, right: Floats, columns: Sequen
         if column != secret.name:
             people = np.concatenate([case.encoded.codes_in(column, i) for i in case.encoded.people])
             parts.append((column, _by_size(people, right, n, _words(case, column, binned=True))))
-    shown = [(column, name, people) for column, named in parts for name, people in _large(case, named)]
-    each = 1 - (1 - case.level) / max(1, len(shown))
-    return tuple(_group(case, column, name, right, people, each) for column, name, people in shown)
-
-
-Named = list[tuple[str, NDArray[np.bool_]]]
+    return groups_of(case, parts, right)
 
 
 def _words(case: Case, column: str, *, binned: bool) -> Callable[[int], str]:
@@ -83,52 +76,3 @@ def _by_size(codes: NDArray[np.int32], right: Floats, n_real: int, words: Callab
     named = [(f"value {i + 1}, by frequency{words(c)}", codes == c) for i, c in enumerate(order[:_SHOWN].tolist())]
     rest = order[_SHOWN:]
     return [*named, ("all other values", np.isin(codes, rest))] if len(rest) else named
-
-
-def _large(case: Case, named: Named) -> Named:
-    """Return the groups with enough people, and the small ones pooled; none if one group is everybody."""
-    n = case.n_rows("real")
-    large: Named = []
-    small = np.zeros(n + case.n_rows("holdout"), dtype=np.bool_)
-    for name, people in named:
-        if _is_small(case, people, n):
-            small |= people
-        else:
-            large.append((name, people))
-    name = f"values of fewer than {FEWEST} people on a side"
-    if small.any() and large and _is_small(case, small, n):
-        # if left out, they could be computed as everybody less the groups shown
-        fewest = min(range(len(large)), key=lambda i: int(large[i][1].sum()))
-        small, name = small | large.pop(fewest)[1], name + ", and the next"
-    if small.any() and not _is_small(case, small, n):
-        large.append((name, small))
-    return large if len(large) > 1 else []
-
-
-def _is_small(case: Case, people: NDArray[np.bool_], n: int) -> bool:
-    sides = (people[:n], people[n:])[: 1 + case.has_holdout]
-    return any(np.count_nonzero(side) < FEWEST for side in sides)
-
-
-def _group(case: Case, column: str, name: str, right: Floats, people: NDArray[np.bool_], each: float) -> Group:
-    n = case.n_rows("real")
-    sides = []
-    for role, part in (("real", slice(None, n)), ("holdout", slice(n, None))):
-        units = case.units(role)
-        inside = people[part]
-        sides.append(Outcomes(right[part][inside], cluster=None if units is None else units[inside]))
-    members, strangers = sides
-    if not case.has_holdout:
-        return Group(of=column, name=name, real=rate_of(members))
-    found = compare(members, strangers, level=case.level, rng=case.rng("subgroups"), draws=0)
-    _, wide = found.at(each)
-    risk = Risk(
-        value=finite(found.risk.value),
-        low=finite(found.risk.low),
-        high=finite(found.risk.high),
-        low_simultaneous=finite(wide.low),
-        high_simultaneous=finite(wide.high),
-        level=case.level,
-        method=found.method,
-    )
-    return Group(of=column, name=name, real=rate_of(members), holdout=rate_of(strangers), risk=risk)

@@ -106,7 +106,8 @@ def people_of(linked: Linked, unit: str | None = None) -> PeopleTables:
     histories = tuple(histories_of(linked, root, ways, owned, joined))
     checks = people_checks(linked, root, owned, ways, together)
     unit_column = PEOPLE_TOGETHER if linking else None
-    persons = Persons(linked, root, own, histories, tuple(checks), apart, wanted, tuple(notes))
+    lengths = {name: tuple(np.bincount(o.person, minlength=o.n_people) for o in roles) for name, roles in owned.items()}
+    persons = Persons(linked, root, own, histories, tuple(checks), apart, wanted, tuple(notes), lengths)
     return PeopleTables(tuple(frames), Schema(tuple(known)), unit_column, persons)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,3 +63,5 @@ class Persons:
     targets: tuple[str, ...]
     """Columns of the case that somebody wants to learn: those of the people, how many rows, sums, rare values."""
     notes: tuple[str, ...]
+    lengths: Mapping[str, tuple[Ints, ...]]
+    """Of each table with rows of people, and of each role, how many each person has."""

@@ -321,12 +321,15 @@ def tables(of: Mapping[str, Any]) -> Table:
     """Return the tables of the run."""
     return Table(
         "Size and fingerprint of each table",
-        rows=[(role, t) for role, t in of.items() if t],
+        rows=[
+            *[(f"{role}, people" if t.linked else role, t) for role, t in of.items() if t],
+            *[(f"{role}: {formatting.name(own.name)}", own) for role, t in of.items() if t for own in t.linked],
+        ],
         cols=[
             Col("table", lambda row: row[0]),
             Num("rows", lambda row: "-" if row[1].rows is None else f"{row[1].rows:,}"),
             Num("columns", lambda row: str(row[1].columns)),
-            Col("sha256", lambda row: cells.hashed(row[1].sha256)),
+            Col("sha256", lambda row: cells.hashed(getattr(row[1], "sha256", None))),
         ],
     )
 

@@ -38,7 +38,10 @@ def headlines(rows: Sequence[FidelityResult]) -> Table:
     return Table(
         "Measures, each over all columns",
         [
-            Col("measure", lambda r: r.measure.replace("_", " ")),
+            Col(
+                "measure",
+                lambda r: r.measure.replace("_", " ") + (f" of {formatting.name(r.table)}" if r.table else ""),
+            ),
             Col("verdict", lambda r: cells.fidelity(r.verdict)),
             Num("value", lambda r: number(r.value)),
             Col("a fresh sample", _fresh),

@@ -11,11 +11,11 @@ from divulge.core.result import Risk, counts_rows, number, percent
 from divulge.report import formatting
 from divulge.report.blocks import cells
 from divulge.report.blocks.table import HTML, MARKDOWN, PAGES, TERMINAL, Cell, Col, Name, Num, Small, Table
-from divulge.report.model import ResultRecord
+from divulge.report.model import Group, ResultRecord
 from divulge.report.prose import wp216
 from divulge.report.prose.answer import Answer, Part
 
-__all__ = ["answers", "by_attack", "further", "near_copies", "parts", "results"]
+__all__ = ["answers", "by_attack", "further", "histories", "near_copies", "parts", "results"]
 
 
 def results(
@@ -234,6 +234,23 @@ def parts(a: Answer, strangers: bool) -> Table:
                 strangers,
                 where=(MARKDOWN, TERMINAL),
             ),
+        ],
+    )
+
+
+def histories(rows: Sequence[tuple[ResultRecord, Group]], strangers: bool) -> Table:
+    """Return whole histories by the number of rows of a person, a row a group."""
+    return Table(
+        "Whole histories by the number of rows of a person",
+        label="Whole histories: thirds by number of rows",
+        css="small",
+        rows=rows,
+        cols=[
+            Col("rows of", lambda row: (f"{row[0].variant}: ", *cells.names(row[0].keys))),
+            Col("people", lambda row: row[1].name),
+            Num("members", lambda row: cells.rate(row[1].real)),
+            Num("strangers", lambda row: cells.rate(row[1].holdout), strangers),
+            Num("risk (limits for these groups together)", lambda row: cells.risk(row[1].risk), strangers),
         ],
     )
 

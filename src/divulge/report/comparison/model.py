@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from divulge.core.result import Verdict
-from divulge.report.model import Sampling
+from divulge.report.model import LinkedTable, Sampling
 
 __all__ = [
     "FORMAT",
@@ -60,6 +60,8 @@ class GivenTable(msgspec.Struct, frozen=True, kw_only=True):
     columns: int
     sha256: str
     hashed: Literal["file", "canonical columns"]
+    linked: tuple[LinkedTable, ...] = ()
+    """Of several linked tables each, that of the people first; `rows` are then the people."""
 
 
 class People(msgspec.Struct, frozen=True, kw_only=True):

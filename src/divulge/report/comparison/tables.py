@@ -13,7 +13,7 @@ from divulge.report import formatting
 from divulge.report.blocks import cells
 from divulge.report.blocks.table import ALL, HTML, MARKDOWN, PAGES, TERMINAL, Cell, Col, Name, Num, Small, Strong, Table
 from divulge.report.comparison.charts import Point
-from divulge.report.comparison.model import Attack, Candidate, Comparison, Pair
+from divulge.report.comparison.model import Attack, Candidate, Comparison, GivenTable, Pair
 from divulge.report.comparison.prose import GROUPS, UNFAIR_GROUP
 from divulge.report.comparison.rows import (
     Single,
@@ -78,7 +78,7 @@ def candidates(data: Comparison) -> Table:
             Col("rank", lambda c: (ranks(c.worst), Small(Name(c.apart if named else ""))), ranked, where=HTML),
             Col("rank", lambda c: ranks(c.worst), ranked, where=(MARKDOWN, TERMINAL)),
             Num("use", lambda c: cells.two(c.fidelity.ruler if c.fidelity else None), parts),
-            Num("rows", lambda c: ", ".join(f"{t.rows:,}" for t in c.tables), where=HTML),
+            Num(_rows(data), lambda c: ", ".join(f"{t.rows:,}" for t in c.tables), where=HTML),
             Num("tables", lambda c: str(len(c.tables)), several, where=MARKDOWN),
             Col("statement about", lambda c: c.about, several, where=HTML),
         ],
@@ -323,6 +323,17 @@ def points(parts: str, rows: Sequence[Point]) -> Table:
 _ENDS = {"near": "lower", "far": "upper"}
 
 
+def _rows(data: Comparison) -> str:
+    """Return what is counted: rows, or of linked tables people."""
+    return "people" if data.tables.real.linked else "rows"
+
+
+def _of_people(given: GivenTable | None) -> Name | str:
+    """Return how many rows people have in each of several linked tables."""
+    told = [f"{formatting.name(t.name)}: {formatting.compact(t.rows)}" for t in (given.linked if given else ())]
+    return Name(", ".join(told)) if told else ""
+
+
 def hashes(data: Comparison) -> Table:
     """Return the tables that were compared."""
     given = [(role, getattr(data.tables, role)) for role in ("real", "holdout")]
@@ -331,7 +342,8 @@ def hashes(data: Comparison) -> Table:
         "Tables",
         [
             Col("table", cells.nth(0)),
-            Num("rows", lambda row: f"{row[1].rows:,}" if row[1] else "none was given"),
+            Num(_rows(data), lambda row: f"{row[1].rows:,}" if row[1] else "none was given"),
+            Col("rows of these people", lambda row: _of_people(row[1]), bool(data.tables.real.linked)),
             Num("columns", lambda row: str(row[1].columns) if row[1] else ""),
             Col("sha256", lambda row: cells.hashed(row[1].sha256) if row[1] else ""),
         ],

@@ -124,6 +124,7 @@ def _annex(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
     return {
         "membership": _membership(data),
         "subgroups": [a for a, _ in groups["answers"] if a.parts and not a.of_guesses],
+        "histories": order.by_length(data),
         "changes": html_figures.changes(data),
         "glossary": [g for g in words.GLOSSARY if order.has_holdout(data) or not _OF_STRANGERS.search(" ".join(g))],
         "attack_rows": order.by_attack(data),
@@ -161,7 +162,7 @@ _ANNEX: tuple[tuple[str, Callable[[dict[str, Any]], str], Callable[[dict[str, An
     ("distances", lambda c: "Distances in full", lambda c: c["distances"]["any"]),
     ("uniqueness", lambda c: "Copies and uniqueness in full", _always),
     ("minimal", lambda c: "Minimal key sets", lambda c: c["minimal"]["n"] > 0),
-    ("subgroups", lambda c: "Subgroups", lambda c: bool(c["subgroups"])),
+    ("subgroups", lambda c: "Subgroups", lambda c: bool(c["subgroups"] or c["histories"])),
     ("exposed", lambda c: "The list of exposed people", lambda c: bool(c["data"].records)),
     ("calibration", lambda c: "What this run could have seen", _always),
     ("fidelity_full", lambda c: "Fidelity in full", lambda c: any(m["rows"] for m in c["fidelity"]["full"])),
@@ -226,19 +227,27 @@ def _banner(data: Assessment) -> dict[str, Any]:
 def _data_card(data: Assessment) -> list[tuple[str, list[str]]]:
     """Return one line for each fact about the tables, with a cell for real, synthetic and holdout."""
     tables = data.tables.by_role().values()
+    linked = data.tables.synthetic.linked
     lines: list[tuple[str, str, Callable[[Any], str]]] = [
-        ("rows", "rows", formatting.compact),
-        ("columns", "columns", formatting.compact),
+        ("people" if linked else "rows", "rows", formatting.compact),
+        ("columns of a person" if linked else "columns", "columns", formatting.compact),
         ("cells without a value", "missing", formatting.share),
         ("rows that repeat another", "repeated", formatting.compact),
         ("people or households", "units", formatting.compact),
         ("sha256 begins with", "sha256", lambda s: s[:12]),
     ]
-    return [
+    told = [
         (word, ["-" if fact is None else shown(fact) for fact in facts])
         for word, facts, shown in ((w, [fact(t, field) for t in tables], s) for w, field, s in lines)
         if any(fact is not None for fact in facts)
     ]
+    for i, t in enumerate(linked):
+        rows = [formatting.compact(side.linked[i].rows) if side else "-" for side in tables]
+        told.insert(1 + i, (f"rows in {formatting.name(t.name)}", rows))
+        if t.longest_shared is not None:
+            most = [formatting.compact(side.linked[i].longest_shared) if side else "-" for side in tables]
+            told.append((f"most rows in {formatting.name(t.name)} that ten people have as many of", most))
+    return told
 
 
 def _membership(data: Assessment) -> dict[str, Any]:

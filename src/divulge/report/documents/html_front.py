@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from divulge.attacks.copying.histories import HISTORY_HITS
 from divulge.core.result import FOUND, identity, percent
 from divulge.report import formatting, order
 from divulge.report.documents import html_bars, html_figures
@@ -91,7 +92,8 @@ def _label(r: ResultRecord) -> str:
     if words:
         return words
     if r.attack == "copies" and r.keys:
-        return _set(r.keys)
+        which = f"{r.variant}: " if r.variant in HISTORY_HITS else ""
+        return which + _set(r.keys)
     return r.variant or r.attack.replace("_", " ")
 
 

@@ -74,7 +74,7 @@ def _line(r: FidelityResult) -> _Line:
 
 def _measure(data: Assessment, head: FidelityResult) -> dict[str, Any]:
     """Return the results of one measure for the annex, the largest ruler first."""
-    own = [r for r in data.fidelity if r.measure == head.measure]
+    own = [r for r in data.fidelity if (r.measure, r.table) == (head.measure, head.table)]
     rows = [r for r in own if r is not head]
     rows.sort(key=lambda r: (-(r.ruler if r.ruler is not None else -1.0), r.columns, r.target or "", r.variant))
     return {
@@ -154,11 +154,14 @@ _NUMBERED = 12  # columns up to which the cells hold their numbers
 
 def _pair_map(data: Assessment) -> dict[str, Any] | None:
     """Return the rulers of pairs of columns as a map, and the pairs that are farthest; None without any."""
-    pairs = [r for r in data.fidelity if r.measure == use.PAIRS and len(r.columns) == 2 and r.ruler is not None]
+    head = use.of_pairs(data)
+    table = "" if head is None else head.table  # of several tables the farthest
+    of_table = [r for r in data.fidelity if r.measure == use.PAIRS and r.table == table]
+    pairs = [r for r in of_table if len(r.columns) == 2 and r.ruler is not None]
     if not pairs:
         return None
     names = sorted({c for r in pairs for c in r.columns}, key=lambda c: (-_largest(pairs, c), c))[:_MAPPED]
-    names = [c.name for c in data.schema if c.name in set(names)]
+    names = names if table else [c.name for c in data.schema if c.name in set(names)]
     of = {frozenset(r.columns): r for r in pairs}
     ordered = sorted(pairs, key=lambda r: (-(r.ruler or 0.0), r.columns))
     return {
@@ -222,7 +225,8 @@ def _marginals(data: Assessment) -> list[dict[str, Any]]:
     """Return a small picture for each column, those that differ most first."""
     if data.fidelity_scope is None:
         return []
-    of = {r.columns[0]: r for r in data.fidelity if r.measure == "column_shapes" and len(r.columns) == 1}
+    alone = [r for r in data.fidelity if r.measure == "column_shapes" and len(r.columns) == 1]
+    of = {f"{r.table}.{r.columns[0]}" if r.table else r.columns[0]: r for r in alone}
     found = sorted(
         data.fidelity_scope.marginals,
         key=lambda m: (-((of[m.column].ruler if m.column in of else None) or 0.0), m.column),

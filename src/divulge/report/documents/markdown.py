@@ -183,6 +183,8 @@ def _questions(data: Assessment) -> str:
     reading = [wp216.READING, wp216.SCORE] if strangers else [wp216.BLURRED]
     told = [escaped(t) for t in membership_in_words(data)]
     parts += ["### Membership", escaped(DEFINITION), *told] if told else []
+    by_length = order.by_length(data)
+    parts += ["### Whole histories", markdown_table(results.histories(by_length, strangers))] if by_length else []
     return section_of("The three questions", "\n".join(words), *reading, *parts)
 
 

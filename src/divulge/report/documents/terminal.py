@@ -63,7 +63,7 @@ def _head(data: Assessment) -> list[Any]:
         *([Text(clean(told.excluded))] if told.excluded else []),
         Text(clean(told.headline)),
         Text(clean(f"{told.release} {told.at_risk}".strip())),
-        *(Text(clean(fact)) for fact in (*_facts(data, told), told.together, told.asked) if fact),
+        *(Text(clean(fact)) for fact in (*_facts(data, told), told.together, told.asked, _sizes(data)) if fact),
         Text(""),
     ]
     bad = [f"! {c.check}: {c.detail}" for c in data.preconditions if not c.ok]
@@ -88,6 +88,12 @@ def _answer(tile: Tile) -> str:
     risk = "" if tile.r is None else tile.small.removeprefix(formatting.label(tile.r, "->")).removeprefix(": ")
     blind = next((f" Without the table: {b.told}." for b in tile.bars if b.name == "blind guess"), "")
     return f"{tile.head}: {tile.state}. {tile.sentence}{blind}" + (f" {formatting.capitalized(risk)}." if risk else "")
+
+
+def _sizes(data: Assessment) -> str:
+    """Return how many people there are on each side of linked tables, and how many rows they have."""
+    told = [f"{formatting.capitalized(name)}: {size}." for name, size in people.sizes(data)]
+    return " ".join(told[1:] + told[:1])
 
 
 def _facts(data: Assessment, told: Decision) -> list[str]:

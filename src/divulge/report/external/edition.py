@@ -44,7 +44,7 @@ from divulge.report.external.masking import Names, masked
 from divulge.report.external.policy import policy
 from divulge.report.external.published import published
 from divulge.report.external.results import result
-from divulge.report.external.rounding import digits, size
+from divulge.report.external.rounding import digits, size, step_of_rows
 from divulge.report.external.sentences import NUMBER, numberless, read_why
 from divulge.report.external.source import CHECKS, Compared, Source, numbers
 from divulge.report.external.verdict import overall
@@ -55,6 +55,7 @@ from divulge.report.model import (
     Column,
     Failure,
     KeySet,
+    LinkedTable,
     MinimalKeySet,
     NotTested,
     ResultRecord,
@@ -107,7 +108,8 @@ def external(data: Assessment, *, reveal: Sequence[str] = ()) -> Assessment:
             f"reveal: this is an external edition that does not hold {', '.join(gone)}. hint: start from the "
             "custodian's assessment.json."
         )
-    names = Names.of([c.name for c in data.schema], reveal="columns" in shown)
+    tables = [t.name for t in data.tables.synthetic.linked]
+    names = Names.of([c.name for c in data.schema], reveal="columns" in shown, tables=tables)
     return published(_made(Source(in_schema_order(data), names), shown))
 
 
@@ -250,7 +252,8 @@ def _tables(s: Source) -> Tables:
 
 def _table(s: Source, t: Table, role: str) -> Table:
     if s.made or role == "synthetic":
-        return msgspec.structs.replace(t, file="")
+        linked = tuple(replace(own, name=s.names.name(own.name)) for own in t.linked)
+        return replace(t, file="", linked=linked)
     rows = s.size(t.rows)
     return Table(
         rows=rows,
@@ -260,7 +263,14 @@ def _table(s: Source, t: Table, role: str) -> Table:
         missing=None,  # cells, of which one person has several
         repeated=s.count(t.repeated, rows),
         units=size(t.units),
+        linked=tuple(_linked(s, own) for own in t.linked),
     )
+
+
+def _linked(s: Source, t: LinkedTable) -> LinkedTable:
+    """Return a linked table; its rows are rounded by as many as one person may have there."""
+    rows = size(t.rows, step_of_rows(t.longest or 1))
+    return published(replace(t, name=s.names.name(t.name), rows=rows, people=s.size(t.people)))
 
 
 def _column(s: Source, c: Column) -> Column:
@@ -343,10 +353,16 @@ def _change(s: Source) -> Change | None:
     same_people = c.same_people or c.previous_edition == "external"
     sentence = change_sentence(rows, c.verdict, c.previous_started, same_people, outside=True)
     kept = tuple(
-        replace(f, measure=s.names.text(f.measure) if f.measure not in REGISTRY else f.measure)
+        replace(f, measure=_of_table(s, f.measure) if f.measure not in REGISTRY else f.measure)
         for f in published(c).fidelity
     )
     return replace(c, comparisons=rows, sentence=sentence, fidelity=kept)
+
+
+def _of_table(s: Source, measure: str) -> str:
+    """Return a measure of one of several tables, with the name of the table here."""
+    name, of, table = measure.partition(" of ")
+    return f"{s.names.text(name)}{of}{s.table(table)}"
 
 
 def _changed(s: Source, r: Changed) -> Changed:

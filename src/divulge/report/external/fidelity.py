@@ -11,20 +11,29 @@ from divulge.measures import catalogue as _  # noqa: F401 # enters the measures
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult
 from divulge.report.external.source import Source
-from divulge.report.fidelity_model import FAILED, LONG, NO_GROUPS, NO_MODELS, FidelityScope, NotMeasured
+from divulge.report.fidelity_model import (
+    FAILED,
+    LONG,
+    NO_GROUPS,
+    NO_GROUPS_OF_TABLES,
+    NO_MODELS,
+    NO_SEQUENCES,
+    FidelityScope,
+    NotMeasured,
+)
 
 __all__ = ["results", "scope"]
 
-_REASONS = (NO_GROUPS, NO_MODELS, FAILED, LONG, "the time was up", "")
+_REASONS = (NO_GROUPS, NO_GROUPS_OF_TABLES, NO_SEQUENCES, NO_MODELS, FAILED, LONG, "the time was up", "")
 _OTHER = "these tables do not allow it"
 
 
 def results(s: Source) -> tuple[FidelityResult, ...]:
     """Return the first result of each measure, which is about all columns, with its verdict and without numbers."""
-    first: dict[str, FidelityResult] = {}
+    first: dict[tuple[str, str], FidelityResult] = {}
     for r in s.data.fidelity:
         if not r.columns and not r.group and r.target is None:
-            first.setdefault(r.measure, r)
+            first.setdefault((r.measure, r.table), r)
     return tuple(_result(s, r) for r in first.values())
 
 
@@ -32,11 +41,12 @@ def _result(s: Source, r: FidelityResult) -> FidelityResult:
     known = r.measure in REGISTRY
     return FidelityResult(
         measure=r.measure if known else s.names.text(r.measure),
+        table=s.table(r.table),
         variant=r.variant if known else s.names.text(r.variant),
         quantity=r.quantity if known else s.names.text(r.quantity),
         verdict=r.verdict,
         tolerance=r.tolerance,
-        m=s.data.tables.synthetic.rows or 0,
+        m=r.m if r.table else s.data.tables.synthetic.rows or 0,
     )
 
 
@@ -55,9 +65,9 @@ def scope(s: Source) -> FidelityScope | None:
 
 
 def _not_measured(s: Source, n: NotMeasured) -> NotMeasured:
-    known = n.measure in REGISTRY
+    entry = REGISTRY.get(n.measure)
     return NotMeasured(
-        measure=n.measure if known else s.names.text(n.measure),
-        question=REGISTRY[n.measure].question if known else s.names.prose(n.question),
+        measure=n.measure if entry else s.names.text(n.measure),
+        question=entry.question if entry else s.names.prose(n.question),
         why=n.why if n.why in _REASONS else _OTHER,
     )

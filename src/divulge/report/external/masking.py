@@ -99,15 +99,16 @@ class Names:
     _done: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, columns: Iterable[str], *, reveal: bool) -> Names:
-        """Return the names of columns, in the order of the schema.
+    def of(cls, columns: Iterable[str], *, reveal: bool, tables: Iterable[str] = ()) -> Names:
+        """Return the names of columns, in the order of the schema, and of linked tables.
 
         Examples
         --------
         >>> Names.of(["age", "sex"], reveal=False).text("knowing age, 'sex' and 'job', the wage")
         "knowing column 1, 'column 2' and '…', the wage"
         """
-        shown = {c: c if reveal else f"column {i}" for i, c in enumerate(columns, 1)}
+        shown = {t: t if reveal else f"table {i}" for i, t in enumerate(tables, 1)}
+        shown |= {c: c if reveal else f"column {i}" for i, c in enumerate(columns, 1)}
         names = cls(shown)
         for column, other in shown.items():
             for form, to in ((column, other), (repr(column), repr(other))):

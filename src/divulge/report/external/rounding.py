@@ -21,6 +21,7 @@ __all__ = [
     "rounded",
     "size",
     "step_of",
+    "step_of_rows",
 ]
 
 FEW = FEW_PEOPLE
@@ -76,6 +77,18 @@ def step_of(tables: Iterable[tuple[float | None, float | None]]) -> int:
     """
     known = [(size(rows), size(units)) for rows, units in tables]
     return BASE * max([1, *(ceil(rows / units) for rows, units in known if rows and units)])
+
+
+def step_of_rows(longest: int) -> int:
+    """Return the multiple that the rows of people are rounded to: 5 times as many as one has, made a round number.
+
+    Examples
+    --------
+    >>> step_of_rows(1), step_of_rows(7), step_of_rows(217)
+    (5, 50, 2000)
+    """
+    tens = int(10 ** (len(str(BASE * longest)) - 1))
+    return next(step for step in (tens, 2 * tens, 5 * tens, 10 * tens) if step >= BASE * longest)
 
 
 def at_least(value: float, step: int = BASE) -> int:

@@ -166,6 +166,13 @@ class Source:
         """Return the names of columns in this edition."""
         return tuple(self.names.several(columns))
 
+    def table(self, name: str) -> str:
+        """Return the name of a linked table, or of a relation of two, in this edition; relations are numbered."""
+        if not name or self.made or "columns" in self.data.revealed or name in self.names.shown:
+            return self.names.shown.get(name, name)
+        others = [t for t in dict.fromkeys(r.table for r in self.data.fidelity) if t and t not in self.names.shown]
+        return f"relation {1 + others.index(name)}" if name in others else "another table"
+
     def target(self, target: str | None) -> str | None:
         """Return the name of a target in this edition."""
         return None if target is None else self.names.name(target)

@@ -67,13 +67,13 @@ def carriers(data: Assessment) -> list[str]:
 
     Near copies of part of a row name their columns, and so do copies of single columns.
     """
+    place = {c.name: i for i, c in enumerate(data.schema)}
     times: dict[str, int] = {}
     for r in _found(data):
         if r.attack in data.attacks and data.attacks[r.attack].family == "copying":
-            for c in r.keys:
+            for c in filter(place.__contains__, r.keys):  # histories name their tables
                 times[c] = times.get(c, 0) + 1
-    place = {c.name: i for i, c in enumerate(data.schema)}
-    return sorted(times, key=lambda c: (-times[c], place.get(c, len(place))))
+    return sorted(times, key=lambda c: (-times[c], place[c]))
 
 
 def leaking_targets(data: Assessment) -> list[str]:
@@ -188,7 +188,10 @@ def _audit(data: Assessment) -> Iterator[Advice]:
 
 def _some_person(data: Assessment) -> bool:
     """Return whether the record of one person is repeated, or copied though chance can hardly make it."""
-    return data.facts is not None and (data.facts.repeated.found or data.facts.verbatim.telling > 0)
+    if data.facts is None:
+        return False
+    together = data.facts.histories
+    return data.facts.repeated.found or data.facts.verbatim.telling > 0 or (together is not None and together.named > 0)
 
 
 def _columns(data: Assessment) -> Iterator[Advice]:

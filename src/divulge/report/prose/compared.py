@@ -118,6 +118,10 @@ def _own_words(form: str, r: ResultRecord) -> str:
     return f"have {what} in a synthetic text of {quoted(r.keys)}"
 
 
+def _run(r: ResultRecord) -> str:
+    return f"have a {r.variant} of rows under one synthetic person ({quoted(r.keys)})"
+
+
 _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("exact", lambda r: "stand in the synthetic table word for word"),
     ("columns", lambda r: f"stand in the synthetic table word for word, {_columns(r)}"),
@@ -132,7 +136,12 @@ _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("last ", lambda r: f"have in it the last digits of their {quoted(r.keys)}, which nobody else has"),
     ("rare pair", lambda r: f"have their {quoted(r.keys)} together there, which hardly anybody else has"),
     ("another column", lambda r: f"{_value(r)}, in another column"),
-)
+    ("whole history", lambda r: f"have all their rows under one synthetic person ({quoted(r.keys)})"),
+    ("history, nearly", lambda r: f"have nearly all their rows under one synthetic person ({quoted(r.keys)})"),
+    ("own row", lambda r: f"have rows in the synthetic table that nobody else has ({quoted(r.keys)})"),
+    ("own value", lambda r: f"have values in the synthetic table that nobody else has ({quoted(r.keys)})"),
+    ("run", _run), ("shorter run", _run), ("longer run", _run),
+)  # fmt: skip
 
 
 def seen(r: ResultRecord) -> str:

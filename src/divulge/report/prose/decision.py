@@ -211,6 +211,10 @@ def _named(data: Assessment) -> str:
     if data.facts is None:
         return ""
     named = max(data.facts.verbatim.named, data.facts.repeated.named if data.facts.repeated.found else 0)
+    together = data.facts.histories
+    if together and together.named > named:
+        who = "one person" if together.named == 1 else f"{together.named:,} people"
+        return f"All rows of {who} stand together, and chance can hardly do this: see the list of exposed people."
     if not named:
         return ""
     who = "One copied record is" if named == 1 else f"{named:,} copied records are"

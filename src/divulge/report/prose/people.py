@@ -1,10 +1,11 @@
-"""Facts about single people, in words."""
+"""People in words: facts about single ones, how many there are, and how many rows they have."""
 
 from __future__ import annotations
 
-from divulge.report.model import Assessment, Facts
+from divulge.report import formatting
+from divulge.report.model import Assessment, Facts, Table
 
-__all__ = ["facts_in_words", "repeated_in_words"]
+__all__ = ["facts_in_words", "repeated_in_words", "size_in_words", "sizes"]
 
 
 def facts_in_words(data: Assessment) -> list[str]:
@@ -24,10 +25,25 @@ def facts_in_words(data: Assessment) -> list[str]:
     elif v.members and v.why_not_named:
         who = "The records name the person whose record is repeated, and no other" if data.facts.repeated.found else ""
         told[0] += f" {who or 'Nobody is named'}: {v.why_not_named}."
+    told += _histories(data.facts, n, m)
     repeated = repeated_in_words(data.facts)
     # a finding about this person stands in the verdict's sentence already, behind a colon
     is_told = repeated[1:] in data.verdict.sentence
     return told + ([repeated] if data.facts.repeated.stands_out and not is_told else [])
+
+
+def _histories(facts: Facts, n: int | None, m: int | None) -> list[str]:
+    """Return how many people's rows all stand under one synthetic person; [] but of linked tables."""
+    h = facts.histories
+    if h is None:
+        return []
+    strangers = "" if h.strangers is None else f" and of {h.strangers:,} of {m or 0:,} strangers"
+    who = f"{h.members:,} of {n or 0:,} members{strangers}"
+    told = f"All rows in one table or more of {who} stand under one synthetic person."
+    if h.named:
+        who = "of these members are" if h.named > 1 else "of these members is"
+        return [f"{told} {h.named:,} {who} named in the records: chance can hardly do this."]
+    return [f"{told} Nobody is named: {h.why_not_named}." if h.members and h.why_not_named else told]
 
 
 def repeated_in_words(facts: Facts) -> str:
@@ -46,3 +62,36 @@ def repeated_in_words(facts: Facts) -> str:
 
 def _times(n: int) -> str:
     return {1: "once", 2: "twice"}.get(n, f"{n:,} times")
+
+
+def size_in_words(table: Table) -> str:
+    """Return how large a table is; "" where that is withheld.
+
+    Of linked tables these are people and their rows, not the rows and columns that divulge makes of them.
+
+    Examples
+    --------
+    >>> from divulge.report.model import LinkedTable
+    >>> users = LinkedTable(name="users", rows=300, columns=2, people=300)
+    >>> orders = LinkedTable(name="orders", rows=900, columns=2, people=280)
+    >>> size_in_words(Table(rows=300, columns=9, sha256=None, hashed="file", linked=(users, orders)))
+    '300 people with rows in 2 tables (users: 300, orders: 900)'
+    """
+    if not table.linked:
+        return "" if table.rows is None else f"{table.rows:,} rows, {table.columns} columns"
+    of_people = [t for t in table.linked if t.people is not None]
+    others = [t for t in table.linked if t.people is None]
+    rows = ", ".join(f"{formatting.name(t.name)}: {formatting.compact(t.rows)}" for t in of_people)
+    who = "people" if table.rows is None else f"{table.rows:,} people"
+    told = f"{who} with rows in {formatting.several(len(of_people), 'table')} ({rows})"
+    if others:
+        beside = ", ".join(f"{formatting.name(t.name)}: {formatting.compact(t.rows)}" for t in others)
+        told += f", beside {formatting.several(len(others), 'table')} of nobody's rows ({beside})"
+    return told
+
+
+def sizes(data: Assessment) -> list[tuple[str, str]]:
+    """Return who the people of each side of linked tables are, and how large it is; [] of single tables."""
+    names = {"synthetic": "synthetic tables", "real": "members", "holdout": "strangers"}
+    of = data.tables.by_role()
+    return [(name, size_in_words(t)) for role, name in names.items() if (t := of[role]) is not None and t.linked]

@@ -13,6 +13,7 @@ from divulge.report.model import Assessment
 from divulge.report.prose import wp216
 from divulge.report.prose.compared import quoted
 from divulge.report.prose.decision import Decision as FirstPage
+from divulge.report.prose.people import size_in_words, sizes
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, state_words
 
@@ -89,8 +90,8 @@ _KEYS = {
 def about(data: Assessment) -> list[tuple[str, str]]:
     """Return what was assessed, for whom, and who did it: names and texts, those that were stated."""
     s, r = data.tables.synthetic, data.threat.release
-    rows = "" if s.rows is None else f"{s.rows:,} rows, {s.columns} columns"
-    tables = [("synthetic table", "; ".join(t for t in (formatting.prose(s.file, 80), rows) if t))]
+    file = formatting.prose(s.file, 80)
+    tables = sizes(data) or [("synthetic table", "; ".join(t for t in (file, size_in_words(s)) if t))]
     if data.tables.real.file:
         tables.append(("real table", formatting.prose(data.tables.real.file, 80)))
     return tables + [(name, "; ".join(formatting.prose(t, 120) for t in texts)) for name, texts in _about(r) if texts]
@@ -151,12 +152,12 @@ def knowledge(data: Assessment) -> dict[str, str]:
         names = ", ".join(map(formatting.name, tested))
         wanted = f"Each usable column that is no key, in turn: {names}." if tested else "No target was tested."
     who = data.threat.attacker.who
-    rows = data.tables.real.rows
+    real, rows = data.tables.real, formatting.compact(data.tables.real.rows)
     n = formatting.rows_of(data, "holdout")
     strangers = "" if n is None else f", and as a check {n:,} strangers"
     return {
         "who": "; ".join(map(formatting.prose, who)) or "Anybody who holds the synthetic table.",
-        "about": f"{formatting.compact(rows)} rows of the real table{strangers}.",
+        "about": f"{rows} {'people of the real tables' if real.linked else 'rows of the real table'}{strangers}.",
         "knows": known,
         "wants": wanted,
         "sees": f"{_seen(data)} Neither the model nor its code nor any other release.",
@@ -196,7 +197,7 @@ def evidence(data: Assessment) -> list[tuple[str, str]]:
 
 def _tables(data: Assessment) -> str:
     told = [
-        f"{role} {formatting.compact(t.rows)} rows, {t.columns} columns"
+        f"{role} {size_in_words(t) or f'- rows, {t.columns} columns'}"
         + (f", sha256 {t.sha256} of the {t.hashed or 'file'}" if t.sha256 else "")
         for role, t in data.tables.by_role().items()
         if t
@@ -335,8 +336,9 @@ def _table_in_short(data: Assessment) -> str:
 
 def _test(data: Assessment, told: FirstPage) -> str:
     members, strangers = (formatting.rows_of(data, role) for role in ("real", "holdout"))
-    of, beside = ("rows of people" if n is None else f"{n:,} rows of people" for n in (members, strangers))
-    of += " in the real table"
+    who, where = ("people", "tables") if data.tables.real.linked else ("rows of people", "table")
+    of, beside = (who if n is None else f"{n:,} {who}" for n in (members, strangers))
+    of += f" in the real {where}"
     compared = (
         f"{of} beside {beside} who were not in the training data"
         if order.has_holdout(data)

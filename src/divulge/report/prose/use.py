@@ -9,7 +9,7 @@ from divulge.core.result import tidy
 from divulge.measures import catalogue as _  # noqa: F401 # enters the measures
 from divulge.measures.differing import Differing, differing, told_of
 from divulge.measures.registry import REGISTRY
-from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict, digits, name_of
+from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict, digits, grouped, name_of
 from divulge.measures.too_close import drawn_ruler, is_closer
 from divulge.report.formatting import enumerated, name, several
 from divulge.report.model import Assessment
@@ -49,11 +49,8 @@ _LISTED, _FURTHER = 3, 10
 
 
 def headlines(data: Assessment) -> tuple[FidelityResult, ...]:
-    """Return the first result of each measure, which is about all columns together."""
-    first: dict[str, FidelityResult] = {}
-    for result in data.fidelity:
-        first.setdefault(result.measure, result)
-    return tuple(first.values())
+    """Return the first result of each measure, and of each table, which is about all columns together."""
+    return tuple(own[0] for own in grouped(data.fidelity))
 
 
 def family_of(result: FidelityResult) -> str:
@@ -79,8 +76,8 @@ def times(ruler: float) -> str:
 
 
 def measure_name(result: FidelityResult) -> str:
-    """Return the name of a measure in words."""
-    return tidy(result.measure.replace("_", " "))
+    """Return the name of a measure in words, of several tables with the table."""
+    return tidy(result.measure.replace("_", " ") + (f" of {result.table}" if result.table else ""))
 
 
 def question_of(result: FidelityResult) -> str:
@@ -90,9 +87,15 @@ def question_of(result: FidelityResult) -> str:
 
 
 def of_pairs(data: Assessment) -> FidelityResult | None:
-    """Return the result that stands for fidelity: the mean over all pairs, else over all columns; None without."""
-    known = {r.measure: r for r in headlines(data) if r.verdict != "not measured"}
-    return known.get(PAIRS) or known.get("column_shapes")
+    """Return the result that stands for fidelity: the mean over all pairs, else over all columns; None without.
+
+    Of several tables it is that of the table which is farthest.
+    """
+    known = [r for r in headlines(data) if r.verdict != "not measured"]
+    for measure in (PAIRS, "column_shapes"):
+        if own := [r for r in known if r.measure == measure]:
+            return max(own, key=lambda r: r.ruler or 0.0)  # the first of equal ones
+    return None
 
 
 def drawn_of(result: FidelityResult) -> float | None:
@@ -108,16 +111,27 @@ def fresh_range(result: FidelityResult) -> tuple[float, float] | None:
 
 def judged(data: Assessment, verdict: FidelityVerdict) -> tuple[str, ...]:
     """Return the measures with this verdict over all columns, in words."""
-    return tuple(r.measure.replace("_", " ") for r in headlines(data) if r.verdict == verdict)
+    return tuple(measure_name(r) for r in headlines(data) if r.verdict == verdict)
 
 
-def worst(data: Assessment, measure: str = PAIRS) -> tuple[FidelityResult, ...]:
-    """Return the columns or pairs of a measure that differ, the largest ruler first."""
-    own = [r for r in data.fidelity if r.measure == measure and r.columns and r.verdict == "differs"]
+def worst(data: Assessment, measure: str = PAIRS, table: str = "") -> tuple[FidelityResult, ...]:
+    """Return the columns or pairs of a measure, of one table, that differ, the largest ruler first."""
+    of = (r for r in data.fidelity if r.measure == measure and r.table == table)
+    own = [r for r in of if r.columns and r.verdict == "differs"]
     return tuple(sorted(own, key=lambda r: (-(r.ruler or 0.0), r.columns)))
 
 
 # ---------------------------------------------------------------- the first screen
+
+
+def _what(head: FidelityResult) -> str:
+    """Return what is compared, of several tables the farthest."""
+    return _WHAT.get(head.measure, "Columns") + (f" of {name(head.table)}" if head.table else "")
+
+
+def _inside(what: str) -> str:
+    """Return what is compared inside a sentence; the name of a table keeps its letters."""
+    return what[:1].lower() + what[1:]
 
 
 _WHAT = {PAIRS: "Pairs of columns", "column_shapes": "Columns"}
@@ -151,25 +165,25 @@ def brief(data: Assessment, head: FidelityResult) -> str:
     """Return what a table keeps beside its bars and its word: how many pairs differ, and the scale."""
     if head.ruler is None:
         return told(data, head)
-    differ, what = len(worst(data, head.measure)), _WHAT.get(head.measure, "Columns")
+    differ, what = len(worst(data, head.measure, head.table)), _what(head)
     if head.verdict == "cannot tell":
-        return f"Distance of {what.lower()}; above 4 is of little use."
-    of = f"{differ:,} of {_compared(head):,} {what.lower()} differ{'s' * (differ == 1)} beyond chance."
+        return f"Distance of {_inside(what)}; above 4 is of little use."
+    of = f"{differ:,} of {_compared(head):,} {_inside(what)} differ{'s' * (differ == 1)} beyond chance."
     return f"{of if differ else f'{what}: {FIDELITY[head.verdict].of_distance}'} Above 4 is of little use."
 
 
 def told(data: Assessment, head: FidelityResult) -> str:
     """Return what a table keeps in one or two plain sentences."""
-    what = _WHAT.get(head.measure, "Columns")
+    what = _what(head)
     if head.ruler is None:
         return f"{what}: {FIDELITY[head.verdict].of_distance} This edition withholds the number."
-    differ, inside = len(worst(data, head.measure)), fresh_range(head)
-    of = f"{differ:,} of {_compared(head):,} {what.lower()} {'differs' if differ == 1 else 'differ'} for certain."
+    differ, inside = len(worst(data, head.measure, head.table)), fresh_range(head)
+    of = f"{differ:,} of {_compared(head):,} {_inside(what)} {'differs' if differ == 1 else 'differ'} for certain."
     counted = f" {of}" if differ else ""
     close = " Rows drawn from the real table itself would be farther away." if is_closer(head) else ""
     far = f"{times(head.ruler)} times as far from the real table as a new sample of people would be"
     if head.verdict == "differs" and differ and inside is not None and head.ruler <= inside[1]:
-        return f"On average {what.lower()} are {far}, yet {of}{close}"
+        return f"On average {_inside(what)} are {far}, yet {of}{close}"
     return f"{what} are {far}: {FIDELITY[head.verdict].of_distance}{counted}{close}"
 
 
@@ -189,9 +203,9 @@ def kept_lines(data: Assessment) -> tuple[Kept, ...]:
     lines = [Kept("differs", line) for line, _listed in differing_lines(differing_of(data), data.fidelity)]
     head = of_pairs(data)
     if head is not None:
-        lines.append(Kept(head.verdict, _of_head(head, worst(data, head.measure))))
+        lines.append(Kept(head.verdict, _of_head(head, worst(data, head.measure, head.table))))
     for verdict in VERDICTS[:4]:
-        others = [m for m in judged(data, verdict) if head is None or m != head.measure.replace("_", " ")]
+        others = [m for m in judged(data, verdict) if head is None or m != measure_name(head)]
         if others:
             lines.append(Kept(verdict, f"{verdict}: {', '.join(map(tidy, others))}"))
     return tuple(lines)
@@ -229,7 +243,7 @@ def farthest(n: int, worst: FidelityResult) -> str:
 
 
 def _of_head(head: FidelityResult, differ: Sequence[FidelityResult]) -> str:
-    what = head.measure.replace("_", " ")
+    what = measure_name(head)
     inside = fresh_range(head)
     within = head.ruler is not None and inside is not None and head.ruler <= inside[1]
     told = f"{what}: {'as a whole like a fresh sample' if head.verdict == 'differs' and within else head.verdict}"

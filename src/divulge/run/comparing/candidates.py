@@ -18,16 +18,19 @@ from divulge.case.case import Case
 from divulge.core.coded_scores import Scores, decoded
 from divulge.core.records import INVALIDATING
 from divulge.core.result import FOUND, Individual, Result, label
+from divulge.measures.result import FidelityResult
 from divulge.report.comparison.prose import findings, findings_in_words
+from divulge.report.comparison.rows import PARTS
 from divulge.report.order import ORDER
 from divulge.report.prose.reach import clearance
 from divulge.report.report import Report
 from divulge.run.assess import assess_with
 from divulge.run.comparing.compared_people import PeopleSeen, check_same_people, people_seen
 from divulge.run.comparing.compared_tables import Candidate
-from divulge.run.engines.drawn_rows import DrawnRows, drawn_rows
+from divulge.run.engines.drawn_rows import DrawnRows, drawn_rows, whole_tables
 from divulge.run.engines.engine_plan import uses_engine
 from divulge.run.engines.people_sample import Rows
+from divulge.run.fidelity_in_run import distances_of_people
 from divulge.run.making.progress import Progress
 from divulge.run.planning.options import Attacker, Reading, RunOptions
 from divulge.run.planning.primaries import is_named
@@ -67,8 +70,10 @@ class Assessed:
     found: tuple[Result, ...]
     """The results that stand for what was found."""
     bands: list[dict[str, Any]]
+    kept: tuple[FidelityResult, ...]
+    """How far the table is from the real one; of linked tables, how far their people are."""
     given: Table | None = None
-    """The table itself, or rows drawn from it where an engine counts, as long as the comparison is made."""
+    """The table itself, rows drawn from it where an engine counts, or the people of linked tables."""
 
     @property
     def holds(self) -> bool:
@@ -97,7 +102,8 @@ class Assessment:
     people: PeopleSeen | None = None
     """The people asked; None until the first candidate is attacked."""
     drawn: DrawnRows | None = None
-    """Rows of the first candidate's run that were drawn for fidelity, where an engine counts."""
+    """Rows of the first candidate's run that were drawn for fidelity, where an engine counts; of linked tables the rows
+    that people have there."""
     before: Callable[[str], None] = lambda told: None
     """Called with what is known of the run of the first table before its attacks begin."""
 
@@ -119,7 +125,7 @@ def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) 
         run.real, table, run.holdout, run.attacker, reading, run.options, before=before, progress=progress,
         made=lambda case, options: seen.append(_seen(run, case, options)),
     )  # fmt: skip
-    people, drawn = seen[0]
+    people, drawn, kept = seen[0]
     check_same_people(run.people or people, people)
     run.people = run.people or people
     if drawn is not None:
@@ -137,18 +143,21 @@ def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) 
     )
     found = findings(light.results, report.verdict)
     here = None if uses_engine(run.options) else table
-    return Assessed(candidate.label, light, scores, found, bands, drawn.synthetic if drawn else here)
+    kept = report.assessment.fidelity if kept is None else kept
+    return Assessed(candidate.label, light, scores, found, bands, kept, drawn.synthetic if drawn else here)
 
 
-_Seen = tuple[PeopleSeen, DrawnRows | None]
+_Seen = tuple[PeopleSeen, DrawnRows | None, tuple[FidelityResult, ...] | None]
 
 
 def _seen(run: Assessment, case: Case, options: RunOptions) -> _Seen:
     """Return what is kept of a run as long as its rows are there."""
-    drawn = (
-        drawn_rows(case, options, run.n_tables, run.drawn) if run.options.fidelity and uses_engine(options) else None
-    )
-    return people_seen(case, options), drawn
+    drawn = kept = None
+    if case.persons is not None:
+        drawn, kept = whole_tables(case), distances_of_people(case, PARTS, options) if options.fidelity else ()
+    elif run.options.fidelity and uses_engine(options):
+        drawn = drawn_rows(case, options, run.n_tables, run.drawn)
+    return people_seen(case, options), drawn, kept
 
 
 def _scores_of(attack: str, individual: Individual) -> tuple[Scores, Scores | None]:

@@ -20,8 +20,9 @@ from divulge.core import __version__
 from divulge.core.errors import DivulgeError, SizeError
 from divulge.core.memory import read_as_told
 from divulge.core.records import CRITICAL
+from divulge.core.relations import RelationalSchema
 from divulge.core.result import number
-from divulge.core.schema import Schema, column_names
+from divulge.core.schema import Schema
 from divulge.report.comparison.model import CandidateFidelity, FidelityPair
 from divulge.report.comparison.prose import STANDING, Placed, apart_in_words, order_in_words, some
 from divulge.report.comparison.report import ComparisonReport
@@ -38,7 +39,7 @@ from divulge.run.comparing.candidates import (
     worst_of,
 )
 from divulge.run.comparing.compared_people import check_ranking, people_of_comparison
-from divulge.run.comparing.compared_tables import Candidate, listed_candidates, same_columns
+from divulge.run.comparing.compared_tables import Candidate, linked_candidates, listed_candidates, same_columns
 from divulge.run.comparing.pareto import Standing, candidate_fidelity, front_of, measure_of_use
 from divulge.run.comparing.two_by_two import paired_distances, two_by_two
 from divulge.run.engines.drawn_rows import drawn_in_words
@@ -46,13 +47,17 @@ from divulge.run.engines.engine_plan import COUNTED, EXACT_ALONE, uses_engine
 from divulge.run.engines.people_sample import Rows
 from divulge.run.forecasting.memory_check import check_comparison, memory_told
 from divulge.run.making.progress import Progress, shown
-from divulge.run.planning.options import Attacker, Reading, RunOptions, attacker_of, listed, n_jobs, stated
+from divulge.run.planning.options import Attacker, Reading, RunOptions, attacker_of, n_jobs, stated
 from divulge.stats.rank_intervals import Ranking
 from divulge.tables.counting import Engine
 from divulge.tables.kinds import kind_of
 from divulge.tables.opening import load, opened
 
 __all__ = ["compare"]
+
+_OF_PEOPLE = (
+    "distances are those of people: of their own columns, and of those that describe their rows in other tables"
+)
 
 
 @read_as_told
@@ -64,7 +69,7 @@ def compare(
     holdout: Any = None,
     keys: Sequence[str] | None = None,
     targets: Sequence[str] | None = None,
-    schema: Schema | None = None,
+    schema: Schema | RelationalSchema | str | Path | None = None,
     unit: str | None = None,
     ignore: Sequence[str] = (),
     missing: Sequence[str] = (),
@@ -93,10 +98,10 @@ def compare(
     Parameters
     ----------
     real
-        The table that every synthesizer was trained on.
+        The table that every synthesizer was trained on; linked tables are a dictionary, as in `divulge.assess`.
     candidates
         Label -> synthetic table, or label -> list of tables that one generator made; the statement is then about
-        their mean. With one table it is about this table.
+        their mean. With one table it is about this table. In place of a table stands a dictionary of linked ones.
     holdout
         People of the same population that no synthesizer saw. Without it nothing is ranked.
     keys, targets, schema, unit, ignore, missing, acceptable, seed, level, jobs
@@ -151,9 +156,8 @@ def compare(
     """
     began, started = time.perf_counter(), datetime.now(UTC)
     fixed_moment()  # a mistake there is told before the run
-    missing = listed("missing", missing)
     given = listed_candidates(candidates)
-    reading, attacker = Reading(schema, unit, column_names("ignore", ignore), missing), attacker_of(keys, targets)
+    reading, attacker = Reading.of(schema, unit, ignore, missing), attacker_of(keys, targets)
     options = RunOptions(
         models=False, membership=membership, fidelity=fidelity, acceptable=acceptable, seed=seed, level=level,
         jobs=n_jobs(jobs), people=people, beyond_memory=beyond_memory, engine=engine, spill=spill,
@@ -189,6 +193,13 @@ def _prepared(
     """Return what all tables share, the tables that can be read, and notes on what is left out."""
     elsewhere, missing, engine = uses_engine(options), reading.missing, options.engine
     check_parent(options.spill)
+    both = {"real": real} | ({} if holdout is None else {"holdout": holdout})
+    if any(isinstance(table, Mapping) for table in (*both.values(), *(table for _, table in given))):
+        here, linked = linked_candidates(both, given, missing)
+        options = replace(options, people="all" if options.people is None else options.people)
+        sides = here["real"], here.get("holdout")
+        run = Assessment(*sides, attacker, reading, options, len(linked.tables), linked.failed)
+        return run, linked.tables, [_OF_PEOPLE]
     if not elsewhere:
         real, holdout = load(real, "real"), load(holdout, "holdout")
         if not options.beyond_memory:
@@ -334,8 +345,8 @@ def _fidelity(
     assessed: Sequence[Assessed], labels: Sequence[str], level: float
 ) -> dict[str, CandidateFidelity | None]:  # fmt: skip
     """Return the distance of each candidate by the measure of use."""
-    measure = measure_of_use(r for a in assessed for r in a.report.assessment.fidelity)
-    own = {name: [a.report.assessment.fidelity for a in assessed if a.label == name] for name in labels}
+    measure = measure_of_use(r for a in assessed for r in a.kept)
+    own = {name: [a.kept for a in assessed if a.label == name] for name in labels}
     return {name: candidate_fidelity(tables, measure, level, len(labels)) for name, tables in own.items()}
 
 
@@ -358,7 +369,7 @@ def _front(
 
 
 def _given(report: Report, role: str) -> dict[str, Any]:
-    return {k: report.data["tables"][role][k] for k in ("rows", "columns", "sha256", "hashed")}
+    return {k: report.data["tables"][role][k] for k in ("rows", "columns", "sha256", "hashed", "linked")}
 
 
 def _attacks(labels: Sequence[str], ranked: Ranked | None, assessed: Sequence[Assessed]) -> list[dict[str, Any]]:

@@ -11,12 +11,14 @@ from divulge.report import formatting
 from divulge.tables.frames import Table
 from divulge.tables.opening import opened
 
-__all__ = ["Candidate", "Candidates", "listed_candidates", "same_columns"]
+__all__ = ["Candidate", "Candidates", "linked_candidates", "listed_candidates", "same_columns"]
+
+_LIST = "hint: linked tables are a dictionary of tables on each side (folders, or lists, on the command line)"
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One synthetic table of a comparison."""
+    """One synthetic table of a comparison, or the linked tables of one synthesis."""
 
     label: str
     given: Any
@@ -26,8 +28,10 @@ class Candidate:
     without: frozenset[str] = frozenset()
     """Columns that it is read without, for the same end: of a sample of people the draw depends on all columns."""
 
-    def table(self, missing: Sequence[str], engine: str) -> Table:
-        """Return the table with the columns that it is compared by."""
+    def table(self, missing: Sequence[str], engine: str) -> Any:
+        """Return the table with the columns that it is compared by; linked tables as they are."""
+        if isinstance(self.given, Mapping):
+            return self.given
         found = opened(self.given, "synthetic", missing, engine)
         kept = tuple(c for c in found.columns if c not in self.without)
         return replace(found, columns=kept, names={c: found.names[c] for c in kept}) if self.without else found
@@ -118,3 +122,49 @@ def same_columns(
               Candidate(name, table, tuple(sorted(own - shared - set(ignore))))
               for name, table, own in found), failed, notes if away else [], frozenset(away),
     )  # fmt: skip
+
+
+def linked_candidates(
+    people: Mapping[str, Any], given: Sequence[tuple[str, Any]], missing: Sequence[str]
+) -> tuple[dict[str, Any], Candidates]:
+    """Return the tables of people and the candidates, opened; None where each side is one table.
+
+    A candidate that lacks a table, or a column, fails when its turn comes.
+
+    Parameters
+    ----------
+    people
+        Linked tables by role: real, and holdout where there is one.
+    given
+        Label and tables of each candidate.
+    missing
+        As in `divulge.assess`.
+
+    Raises
+    ------
+    SettingError
+        One side is several tables, and another is one.
+    TableError
+        No candidate can be read.
+    """
+    sides = [*people.items(), *((f"candidates: {name!r}", tables) for name, tables in given)]
+    alone = [who for who, tables in sides if not isinstance(tables, Mapping)]
+    if alone:
+        several = next(who for who, tables in sides if isinstance(tables, Mapping))
+        raise SettingError(
+            f"{alone[0]}: this is one table, and {several.removeprefix('candidates: ')} is several. {_LIST}."
+        )
+    here = {role: _all_opened(tables, role, missing) for role, tables in people.items()}
+    found, failed = [], []
+    for name, tables in given:
+        try:
+            found.append(Candidate(name, _all_opened(tables, "synthetic", missing)))
+        except DivulgeError as error:
+            failed.append({"label": name, "why": str(error)})
+    if not found:
+        raise TableError(f"candidates: none can be read. The first: {failed[0]['why']}")
+    return here, Candidates(tuple(found), failed, [], frozenset())
+
+
+def _all_opened(tables: Mapping[str, Any], role: str, missing: Sequence[str]) -> dict[str, Table]:
+    return {str(name): opened(table, f"{role} table {str(name)!r}", missing) for name, table in tables.items()}

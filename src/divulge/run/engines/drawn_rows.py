@@ -20,7 +20,16 @@ from divulge.run.planning.options import RunOptions
 from divulge.run.planning.plan import Plan
 from divulge.tables.frames import Table, table_of
 
-__all__ = ["MOST", "TOGETHER", "DrawnRows", "drawn_in_words", "drawn_rows", "fidelity_case", "rows_measured"]
+__all__ = [
+    "MOST",
+    "TOGETHER",
+    "DrawnRows",
+    "drawn_in_words",
+    "drawn_rows",
+    "fidelity_case",
+    "rows_measured",
+    "whole_tables",
+]
 
 Ints = NDArray[np.int64]
 
@@ -84,6 +93,13 @@ def drawn_rows(case: Case, options: RunOptions, n_tables: int, first: DrawnRows 
         rows = {i: drawn_people(whole, i, most) for i in rows}
     people = {i: _table(whole, i, own) for i, own in rows.items()}
     return DrawnRows(people[0], synthetic, people.get(2), case.schema, n_rows)
+
+
+def whole_tables(case: Case) -> DrawnRows:
+    """Return all rows of the tables of a case in memory, as drawn ones."""
+    real, synthetic, *holdout = case.tables
+    of = tuple(t.n_rows for t in case.tables)
+    return DrawnRows(real, synthetic, holdout[0] if holdout else None, case.schema, of)
 
 
 def _table(case: Case, which: int, rows: Ints) -> Table:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import polars as pl
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.entry import CATALOGUE, Record
@@ -15,12 +16,14 @@ from divulge.attacks.membership.recognised import BY_DISTANCE, FDR, Recognised, 
 from divulge.case.asked import Asked
 from divulge.case.case import Case
 from divulge.case.distances import distances_of
+from divulge.core.records import Facts
 from divulge.core.result import Result
-from divulge.measures.people_facts import PeopleFacts
+from divulge.measures.people_facts import HARDLY, PeopleFacts
 from divulge.run.judging.named_people import named_people
+from divulge.run.judging.whole_histories import WholeHistories, whole_histories
 from divulge.run.planning.people import People
 
-__all__ = ["exposed_strangers", "per_record"]
+__all__ = ["exposed_strangers", "per_record", "told_facts"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -58,6 +61,9 @@ def per_record(
     `membership_p_value` (share of strangers who score at least as high), `recognised` (flagged at a false discovery
     rate of 10%) and `recognised_by` (of the scores in the mean rank the one that ranks the record highest).
 
+    Of linked tables: `whole_history` (all rows of the person in one table stand under one synthetic person); `named`
+    then holds for those too whom this names, see `whole_histories`.
+
     From the results of `named_in_texts`: `own_words` (forms of words of the person's own that recur in synthetic texts,
     which happens by chance to strangers too) and `named_in_texts` (flagged at a false discovery rate of 10%).
 
@@ -72,12 +78,14 @@ def per_record(
     copied, unique, hits = _signs(n, results, "real")
     nobody = np.zeros(n, dtype=bool)
     n_disclosed = sum((h.astype(np.int64) for h in hits.values()), np.zeros(n, dtype=np.int64))
+    together, named = histories_of(case, results), nobody if facts is None else facts.verbatim.named
     best, of = _highest_cap(n, [r for r in results if r.attack == "cap"], people.of_everybody)
     frame = pl.DataFrame(
         {
             "row": np.arange(n),
             "copied": copied,
-            "named": nobody if facts is None else facts.verbatim.named,
+            "named": (nobody if facts is None else facts.verbatim.named)
+            | (nobody if together is None else together.named),
             "repeated": nobody if facts is None else facts.repeated.found,
             "replicated_unique": unique,
             "n_disclosed": n_disclosed,
@@ -89,10 +97,14 @@ def per_record(
     )
     order = ["named", "repeated", "copied", "replicated_unique", "n_disclosed", "highest_cap", "row"]
     told = [
-        _where(frame["named"].to_numpy(), "stands verbatim, and chance under these columns can hardly do this"),
+        _where(named, "stands verbatim, and chance under these columns can hardly do this"),
         _where(frame["repeated"].to_numpy(), "the synthetic table repeats this record"),
         _copy_reasons(n, copied, results),
     ]
+    if together is not None:
+        frame = frame.with_columns(whole_history=pl.Series(together.members))
+        told.insert(2, _history_reasons(together))
+        order = [*order[:2], "whole_history", *order[2:]]
     found = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit")), None)
     if found is not None:
         neighbours = people_of(case, columns=found.keys or None, **{s: found.settings[s] for s in _SETTINGS})
@@ -120,6 +132,19 @@ def per_record(
     frame = _only_of_asked(frame.with_columns(reasons=_joined(told)), people)
     down = [name != "row" for name in order]
     return frame.sort(order, descending=down, nulls_last=True).drop("_score", strict=False)
+
+
+def histories_of(case: Case, results: Sequence[Result]) -> WholeHistories | None:
+    """Return whose rows of linked tables all stand under one synthetic person; found once for a case."""
+    return case.cache.once("whole histories", lambda: whole_histories(case, results))
+
+
+def told_facts(case: Case, results: Sequence[Result], facts: PeopleFacts | None) -> Facts | None:
+    """Return the counts of people, as in assessment.json."""
+    if facts is None:
+        return None
+    together = histories_of(case, results)
+    return replace(facts.to_facts(), histories=None if together is None else together.to_facts())
 
 
 def _recognised(people: People, results: Sequence[Result]) -> Recognised | None:
@@ -298,6 +323,13 @@ def _recognised_reasons(found: Recognised, frame: pl.DataFrame) -> pl.Series:
     told = [f"recognised as a member: {_RECOGNISED.get(by, '')} (flagged at FDR {FDR:g})" for by in found.by]
     # a flag by distance has said so already
     return pl.select(pl.when(pl.Series(found.flagged & ~(near & flagged))).then(pl.Series(told))).to_series()
+
+
+def _history_reasons(together: WholeHistories) -> pl.Series:
+    """Return which rows of each member stand under one synthetic person, and whether this names the member."""
+    told = pl.Series(together.reasons, dtype=pl.String)
+    named = pl.lit(f", and {HARDLY}".replace("under these columns ", ""))
+    return pl.select(told + pl.when(pl.Series(together.named)).then(named).otherwise(pl.lit(""))).to_series()
 
 
 def _copy_reasons(n: int, copied: Bools, results: Sequence[Result]) -> pl.Series:
