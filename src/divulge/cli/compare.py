@@ -171,7 +171,7 @@ def _linked(
     tables: dict[str, list[Any]] = {}
     failed = []
     for label, path in given:
-        if label not in several and not Path(path).is_dir():
+        if label not in several and Path(path).is_file():
             raise SettingError(f"candidates: {label!r} is one table, and real is several. {_SIDES}")
         try:
             tables.setdefault(label, []).append(tables_of_side(path, missing, "synthetic"))

@@ -120,14 +120,16 @@ def linked_sides(
     if not (named and any(linked.values())) and not linked["real"]:
         return None
     folders = {role: several or Path(str(given_sides[role])).is_dir() for role, several in linked.items()}
-    if not all(folders.values()):
-        if not named:
-            return None  # what the folder lacks to be one table is told
-        one = next(role for role, several in folders.items() if not several)
-        raise SettingError(
-            f"{one}: this is one table, and another side is several. hint: name folders, or lists: "
-            "users=users.csv,orders=orders.csv."
-        )
+    for role, several in folders.items():
+        if not several:
+            if isinstance(given_sides[role], str) and not Path(given_sides[role]).exists():
+                tables_of_side(given_sides[role], missing, role)  # its reader says that it is not there
+            why = "" if named else ": the files of its folder have different columns"
+            parts = "" if named else "; a folder that is one table in parts has the same columns in each file"
+            raise SettingError(
+                f"{role}: this is one table, and another side is several{why}. hint: name folders, or lists: "
+                f"users=users.csv,orders=orders.csv{parts}."
+            )
     out: dict[str, dict[str, Any] | None] = dict.fromkeys(sides)
     for role, given in sides.items():
         if given is not None:
