@@ -123,7 +123,7 @@ def test_bad_sides_of_the_command_are_told_in_a_sentence(folders):
         ([real, one, fresh, *holdout], "candidates: 'users' is one table, and real is several"),
         ([one, one, listed, "-q"], "real: this is one table, and candidate 'B' is several"),
         ([one, fresh, folders / "copy", "-q"], "the files have different columns"),
-        ([real, fresh, folders / "copy", "--holdout", one, "-q"], "the files of its folder have different columns"),
+        ([real, fresh, folders / "copy", "--holdout", one, "-q"], "the files have different columns"),
         ([real, fresh, folders / "nowhere", *holdout], "nowhere: no such file"),
         ([real, fresh, folders / "copy", "--holdout", folders / "nowhere", "-q"], "nowhere: no such file"),
     ):

@@ -124,11 +124,11 @@ def linked_sides(
         if not several:
             if isinstance(given_sides[role], str) and not Path(given_sides[role]).exists():
                 tables_of_side(given_sides[role], missing, role)  # its reader says that it is not there
-            why = "" if named else ": the files of its folder have different columns"
-            parts = "" if named else "; a folder that is one table in parts has the same columns in each file"
+            if not named:
+                return None  # what the folder lacks to be one table is told
             raise SettingError(
-                f"{role}: this is one table, and another side is several{why}. hint: name folders, or lists: "
-                f"users=users.csv,orders=orders.csv{parts}."
+                f"{role}: this is one table, and another side is several. hint: name folders, or lists: "
+                "users=users.csv,orders=orders.csv."
             )
     out: dict[str, dict[str, Any] | None] = dict.fromkeys(sides)
     for role, given in sides.items():
