@@ -73,9 +73,9 @@ def table(head: list[str], rows: Rows) -> str:
 
 def commit() -> str:
     """Return the commit that brought the worlds in."""
-    command = ["git", "log", "--diff-filter=A", "--format=%h", "--", "whole.py"]
+    command = ["git", "log", "--diff-filter=A", "--format=%H", "--", "whole.py"]
     said = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False).stdout.split()
-    return said[-1] if said else "unknown"
+    return said[-1][:7] if said else "unknown"
 
 
 def better(numbers: Numbers) -> str:

@@ -131,7 +131,7 @@ def one_person_repeated(t: Tables, n: int, rng: np.random.Generator) -> Tables:
 
 
 @world("holdout seen", "rows of members and as many of strangers: the generator saw the holdout", gain=0.6,
-       source="docs/planted.md A5", hit=same_row, bases=EITHER, highest=0.5)  # fmt: skip
+       source="docs/planted.md", hit=same_row, bases=EITHER, highest=0.5)  # fmt: skip
 def holdout_seen(t: Tables, n: int, rng: np.random.Generator) -> Tables:
     members = choose(t.real.height, n, rng)
     strangers = t.holdout[choose(t.holdout.height, n, rng).tolist()]

@@ -39,10 +39,28 @@ class Runs:
                 if line.endswith("}"):  # the last line of a run that was stopped may be half
                     row = json.loads(line)
                     self.rows[self.key(row)] = row
+        elif self.parquet.exists():
+            self._read_parquet()
+
+    def _read_parquet(self) -> None:
+        """Take the runs from the file that is passed on, which has a row for each measure of each run."""
+        for row in pl.read_parquet(self.parquet).iter_rows(named=True):
+            measure, error = row.pop("measure"), row.pop("error")
+            said = {k: row.pop(k, None) for k in ("score", "flag", "detail", "named", "named_planted")}
+            run = self.rows.setdefault(self.key(row), row | {"versions": json.loads(row["versions"])})
+            if measure:
+                given = {k: json.loads(v) if k == "detail" else v for k, v in said.items() if v is not None}
+                run.setdefault("measures", {})[measure] = {"flag": None} | given | ({"error": error} if error else {})
+            elif error:
+                run["error"] = error
 
     @property
     def file(self) -> Path:
         return self.folder / "runs.jsonl"
+
+    @property
+    def parquet(self) -> Path:
+        return self.folder / "runs.parquet"
 
     def documented(self) -> dict[str, dict[str, int]]:
         """Return for each tool how many examples of its documentation were tried, and how many were right."""
@@ -79,8 +97,8 @@ class Runs:
                 error = row.get("error") or said.get("error")
                 said = {k: v if k != "detail" else json.dumps(v) for k, v in said.items()}
                 rows.append(rest | said | {"measure": measure, "error": error})
-        pl.DataFrame(rows, infer_schema_length=None).write_parquet(self.folder / "runs.parquet")
-        return self.folder / "runs.parquet"
+        pl.DataFrame(rows, infer_schema_length=None).write_parquet(self.parquet)
+        return self.parquet
 
 
 SHORT = (

@@ -2,6 +2,7 @@
 
 import math
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -141,3 +142,24 @@ def test_a_tool_of_several_measures_raises_an_alarm_in_one_null_world_of_twenty_
 def test_the_darker_a_cell_the_smaller_the_dose():
     grounds = [figures.shade(d)[0] for d in (0.02, 0.05, 0.1, 0.2, None)]
     assert len(set(grounds)) == 5 and grounds[-1] == "#ffffff"
+
+
+def test_the_page_is_that_of_the_runs_that_are_passed_on(tmp_path, monkeypatch):
+    """`python benchmarks/planted --results benchmarks/planted --page FILE` writes the page of the documentation."""
+    root = Path(__file__).parents[2]
+    monkeypatch.setattr(page, "commit", lambda: "8d778e3")  # of the worlds, where there is no history
+    page.write(Runs(root / "benchmarks" / "planted"), tmp_path / "planted.md")
+    assert (tmp_path / "planted.md").read_text() == (root / "docs" / "planted.md").read_text()
+    for picture in (tmp_path / "pictures").iterdir():
+        assert picture.read_bytes() == (root / "docs" / "pictures" / picture.name).read_bytes()
+
+
+def test_runs_that_are_passed_on_are_those_that_were_made(runs):
+    runs.add(row("other", "texts", 0.1, 9) | {"error": "out of memory"})
+    runs.to_parquet()
+    runs.file.unlink()
+    again = Runs(runs.folder)
+    assert again.rows.keys() == runs.rows.keys()
+    for key, one in runs.rows.items():
+        other = again.rows[key]
+        assert (one.get("measures") or None, one.get("error")) == (other.get("measures"), other.get("error"))
