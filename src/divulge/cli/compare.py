@@ -36,7 +36,7 @@ _PASSED_ON = (
     "acceptable", "membership", "fidelity", "seed", "level", "people", "beyond_memory", "engine", "spill",
 )  # fmt: skip
 """Options of the command line that are passed to a comparison unchanged."""
-_SIDES = "hint: name folders on each side, or lists: users=users.csv,orders=orders.csv."
+_SIDES = "name folders on each side, or lists: users=users.csv,orders=orders.csv."
 
 
 @cli.command(short_help="Rank several synthetic tables by risk.")
@@ -166,13 +166,13 @@ def _linked(
     if sides is None:
         listed = next((label for label, path in given if label in several and not Path(path).is_dir()), None)
         if listed is not None:
-            raise SettingError(f"real: this is one table, and candidate {listed!r} is several. {_SIDES}")
+            raise SettingError(f"real: this is one table, and candidate {listed!r} is several. hint: {_SIDES}")
         return None  # a folder is then one table in several files, or its reader says what it lacks to be one
     tables: dict[str, list[Any]] = {}
     failed = []
     for label, path in given:
         if label not in several and Path(path).is_file():
-            raise SettingError(f"candidates: {label!r} is one table, and real is several. {_SIDES}")
+            raise SettingError(f"candidates: {label!r} is one table, and real is several. hint: {_SIDES}")
         try:
             tables.setdefault(label, []).append(tables_of_side(path, missing, "synthetic"))
         except DivulgeError as error:

@@ -73,7 +73,7 @@ RISK = {
     ),
     "none found": VerdictWord(
         rank=3, css="none", sign="●", state="no excess found",
-        icon='<circle class="i-line" cx="24" cy="24" r="19"/><path class="i-line" d="M15 24h18"/>',
+        icon='<circle class="i-line" cx="24" cy="24" r="19"/><path class="i-line" d="m15.5 24.5 6 6 11.5-12"/>',
         title="No excess found: cleared for release by the main tests",
         meaning="No comparison is a finding, and every primary comparison, fixed before the run, bounds the risk by "
         "the acceptable one. The others were screened: they could have found something, and bound nothing. This speaks "

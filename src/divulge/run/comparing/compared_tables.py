@@ -13,7 +13,7 @@ from divulge.tables.opening import opened
 
 __all__ = ["Candidate", "Candidates", "linked_candidates", "listed_candidates", "same_columns"]
 
-_LIST = "hint: linked tables are a dictionary of tables on each side (folders, or lists, on the command line)"
+_LIST = "linked tables are a dictionary of tables on each side (folders, or lists, on the command line)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def linked_candidates(
     if alone:
         several = next(who for who, tables in sides if isinstance(tables, Mapping))
         raise SettingError(
-            f"{alone[0]}: this is one table, and {several.removeprefix('candidates: ')} is several. {_LIST}."
+            f"{alone[0]}: this is one table, and {several.removeprefix('candidates: ')} is several. hint: {_LIST}."
         )
     here = {role: _all_opened(tables, role, missing) for role, tables in people.items()}
     found, failed = [], []
