@@ -111,3 +111,14 @@ def test_one_synthetic_number_far_away_does_not_join_ranges_that_have_nothing_in
     for far in ([], [-8_000.0], [1.0, 2.0, 3.0]):
         w = np.concatenate([grams[: 400 - len(far)], far])
         assert unlike_values(build_case(real, real.with_columns(w=pl.Series(w)), holdout)) == {"w": 1.0}
+
+
+def test_many_pairs_are_thinned_and_the_step_stays(monkeypatch):
+    from divulge.attacks.copying import moved_numbers
+
+    rng = np.random.default_rng(6)
+    people = np.sort(rng.choice(10**9, 4_000, replace=False)).astype(float)
+    synthetic = np.unique(np.concatenate([people[::3] + 86_400, rng.integers(0, 10**9, 2_000)]))
+    want = move_between(people, synthetic)
+    monkeypatch.setattr(moved_numbers, "_MOST_PAIRS", 700)
+    assert move_between(people, synthetic) == want == (1.0, -86_400.0)

@@ -32,6 +32,7 @@ _AROUND = 500  # steps of the grid on either side that say how many pairs agree 
 _LEAST = 0.05  # pairs by chance
 _NEAREST = 3  # steps around none, which are no move
 _SURE = 7.0  # of a log likelihood ratio, beside the logarithm of the number of steps
+_MOST_PAIRS = 4_000_000  # that are looked at one by one; a limit on memory
 _EXACT = 1e-9  # of the largest value, or of the factor: equal but for the last digits of a computation
 
 
@@ -143,6 +144,8 @@ def _around(values: NDArray[Any]) -> Floats:
 def _exactly(people: Floats, synthetic: Floats, low: float, high: float, exact: float) -> float:
     """Return the step in a range in which most pairs lie closest together."""
     first, last = np.searchsorted(synthetic, people - high), np.searchsorted(synthetic, people - low, side="right")
+    thin = 1 + int((last - first).sum()) // _MOST_PAIRS
+    people, first, last = people[::thin], first[::thin], last[::thin]
     count = last - first
     which = np.repeat(last - np.cumsum(count), count) + np.arange(int(count.sum()))
     apart = np.sort(np.repeat(people, count) - synthetic[which])
