@@ -49,7 +49,8 @@ def heat_map(numbers: Numbers, rule: str) -> str:
             parts.append(text(x + CELL / 2, y + 15, cell.dose, anchor="middle", fill=ink))
     title = "Smallest dose found with a power of 80%, " + ("by own words" if rule == "own" else "at 5% alarms")
     parts.append(text(8, 20, title))
-    return svg(LEFT + len(tools) * CELL + 8, TOP + len(worlds) * HEIGHT + 8, title, parts)
+    beyond = max(8, 3.6 * max(map(len, tools), default=0) - CELL / 2)  # of the last name, which is centred
+    return svg(LEFT + len(tools) * CELL + beyond, TOP + len(worlds) * HEIGHT + 8, title, parts)
 
 
 def alarms(numbers: Numbers) -> str:
