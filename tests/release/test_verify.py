@@ -74,6 +74,27 @@ def test_reports_of_every_kind_follow_from_themselves(saved, tmp_path):
             assert verify(saved(text)).faults == (), name
 
 
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_a_report_of_linked_tables_follows_from_itself(share, saved):
+    """Comparisons of histories name tables, those of values a column of a table; measures of relations are others."""
+    rng = np.random.default_rng(8)
+
+    def shop(first):
+        users = pl.DataFrame({"uid": np.arange(first, first + 120), "age": rng.integers(18, 80, 120)})
+        owner = np.repeat(users["uid"].to_numpy(), rng.integers(2, 8, 120))
+        when = np.datetime64("2024-01-01T00:00:00", "ms") + 1000 * rng.integers(0, 10**8, len(owner))
+        items = [f"i{k}" for k in rng.integers(0, 12, len(owner))]
+        return {"users": users, "orders": pl.DataFrame({"uid": owner, "item": items, "when": when})}
+
+    real, synthetic, holdout = (shop(first) for first in (0, 1_000, 2_000))
+    copied = real["orders"].filter(pl.col("uid") < 120 * share).with_columns(pl.col("uid") + 1_000)
+    rest = synthetic["orders"].filter(pl.col("uid") >= 1_000 + 120 * share)
+    synthetic["orders"] = pl.concat([copied, rest])
+    report = package.assess(real, synthetic, holdout, models=False, membership=False, jobs=1)
+    for one in (report, report.external(), report.external(["columns"])):
+        assert verify(saved(one.to_json())).faults == ()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", regimes())
 def test_the_policy_of_each_regime_is_judged_again(name, judged, saved):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from divulge.attacks.entry import CATALOGUE
 from divulge.core.result import identity, label
+from divulge.measures.linked.catalogue import linked_measures
 from divulge.measures.registry import REGISTRY
 from divulge.measures.verdicts import judged
 from divulge.report.first_page import metrics
@@ -13,6 +14,9 @@ from divulge.report.model import Assessment
 from divulge.verifying.numbers import close
 
 __all__ = ["faults_of_names"]
+
+_HIDDEN = "another column"
+"""What an external edition calls a column of the rows of people, which the schema of the people does not have."""
 
 
 def faults_of_names(data: Assessment) -> Iterator[str]:
@@ -45,10 +49,14 @@ def _of_settings(data: Assessment, columns: set[str]) -> Iterator[str]:
 
 def _of_results(data: Assessment, columns: set[str]) -> Iterator[str]:
     known = columns | set(data.verdict.without_strangers) | {n.column for n in data.verdict.not_compared}
+    tables = {t.name for t in data.tables.real.linked or ()}
+    known |= {_HIDDEN} if tables else set()
     for i, r in enumerate(data.results):
-        if set(r.keys) - known or (r.target is not None and r.target not in known):
+        unknown = {k for k in r.keys if k not in known and k not in tables and k.partition(".")[0] not in tables}
+        if unknown or (r.target is not None and r.target not in known):
             yield f"results[{i}] ({r.attack}): a column that the schema has not"
-    if len({identity(r) for r in data.results}) < len(data.results):
+    told = [identity(r) for r in data.results if _HIDDEN not in r.keys]
+    if len(set(told)) < len(told):
         yield "results: one comparison stands twice"
     for i, b in enumerate(data.verdict.bounds):
         primary = CATALOGUE[b.attack].primary if b.attack in CATALOGUE else None
@@ -68,18 +76,21 @@ def _of_lists(data: Assessment) -> Iterator[str]:
 
 
 def _of_measures(data: Assessment, columns: set[str]) -> Iterator[str]:
+    of_relations = {m.name: m for m in linked_measures()} if data.tables.real.linked else {}
+    measures = REGISTRY | of_relations
     for i, r in enumerate(data.fidelity):
-        where = f"fidelity[{i}] ({r.measure if r.measure in REGISTRY else 'unknown'})"
-        if r.measure not in REGISTRY:
+        where = f"fidelity[{i}] ({r.measure if r.measure in measures else 'unknown'})"
+        if r.measure not in measures:
             yield f"{where}: no measure of this version"
-        if not r.table and set(r.columns) - columns:
+        if not r.table and r.measure not in of_relations and set(r.columns) - columns:
             yield f"{where}: a column that the schema has not"
         if r.value is not None and r.rows_needed != judged(r, data.settings.level).rows_needed and not r.notes:
             yield f"{where}: rows_needed: does not follow from its numbers"
         if r.p_value is not None and r.p_adjusted is not None and r.p_adjusted < r.p_value - 1e-9:
             yield f"{where}: p_adjusted: below p_value"
         if (
-            r.p_low_tail is not None
+            r.measure not in of_relations  # theirs are corrected by how all measures fall together
+            and r.p_low_tail is not None
             and r.p_low_tail_adjusted is not None
             and r.p_low_tail_adjusted < r.p_low_tail - 1e-9
         ):
@@ -97,7 +108,7 @@ def _of_measures(data: Assessment, columns: set[str]) -> Iterator[str]:
             yield f"{where}: holdout.ruler: not the value over that of a fresh sample"
     scope = data.fidelity_scope
     for i, n in enumerate(scope.not_measured if scope else ()):
-        if n.measure not in REGISTRY or n.question != REGISTRY[n.measure].question:
+        if n.measure not in measures or n.question != measures[n.measure].question:
             yield f"fidelity_scope.not_measured[{i}]: not a measure of this version, or not its question"
 
 
