@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -10,10 +12,20 @@ from divulge.core.schema import FEW_PEOPLE, Facts
 from divulge.tables.outlines import MANY
 from divulge.tables.pooled_columns import PooledColumn
 
-__all__ = ["facts_of"]
+__all__ = ["OWN_NUMBERS", "facts_of", "share_alone"]
+
+OWN_NUMBERS = 0.2
+"""Part of the people, or of their rows, with a number or time of its own, from which it is compared by itself."""
 
 _N_CHARS = pl.first().str.len_chars().alias("n_chars")
 _SPACED = pl.first().str.contains(" ", literal=True).alias("spaced")
+
+
+def share_alone(pooled: PooledColumn, tables: Sequence[int]) -> tuple[float, int]:
+    """Return which part of the values in some tables stands there once, and how many values there are; 0 for none."""
+    counts = np.sum([pooled.counts[i] for i in tables], axis=0)
+    n = int(counts.sum())
+    return int((counts[1:] == 1).sum()) / max(1, n), n
 
 
 def facts_of(pooled: PooledColumn, which: int, numbers: NDArray[np.float64] | None = None) -> Facts:

@@ -9,14 +9,12 @@ from divulge.core.result import identity, label
 from divulge.measures.linked.catalogue import linked_measures
 from divulge.measures.registry import REGISTRY
 from divulge.measures.verdicts import judged
+from divulge.report.external.masking import ANOTHER_COLUMN
 from divulge.report.first_page import metrics
 from divulge.report.model import Assessment
 from divulge.verifying.numbers import close
 
 __all__ = ["faults_of_names"]
-
-_HIDDEN = "another column"
-"""What an external edition calls a column of the rows of people, which the schema of the people does not have."""
 
 
 def faults_of_names(data: Assessment) -> Iterator[str]:
@@ -50,12 +48,12 @@ def _of_settings(data: Assessment, columns: set[str]) -> Iterator[str]:
 def _of_results(data: Assessment, columns: set[str]) -> Iterator[str]:
     known = columns | set(data.verdict.without_strangers) | {n.column for n in data.verdict.not_compared}
     tables = {t.name for t in data.tables.real.linked or ()}
-    known |= {_HIDDEN} if tables else set()
+    known |= {ANOTHER_COLUMN} if tables else set()
     for i, r in enumerate(data.results):
         unknown = {k for k in r.keys if k not in known and k not in tables and k.partition(".")[0] not in tables}
         if unknown or (r.target is not None and r.target not in known):
             yield f"results[{i}] ({r.attack}): a column that the schema has not"
-    told = [identity(r) for r in data.results if _HIDDEN not in r.keys]
+    told = [identity(r) for r in data.results if ANOTHER_COLUMN not in r.keys]
     if len(set(told)) < len(told):
         yield "results: one comparison stands twice"
     for i, b in enumerate(data.verdict.bounds):

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import by_record, first_records
-from divulge.attacks.copying.nearly_equal import OWN_NUMBERS
 from divulge.attacks.copying.runs import RUN_HITS, RUN_NOTES, runs_of
 from divulge.attacks.people_groups import groups_of
 from divulge.case.case import Case
+from divulge.case.column_facts import OWN_NUMBERS
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
 from divulge.case.relational.persons import History

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NEARLY_EQUAL", "NEARLY_EQUAL_NOTE", "OWN_NUMBERS", "nearly_equal"]
+__all__ = ["NEARLY_EQUAL", "NEARLY_EQUAL_NOTE", "nearly_equal"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -14,8 +14,6 @@ NEARLY_EQUAL = "one column, nearly equal"
 NEARLY = 1 / 200
 """A synthetic value counts whole where it is so much nearer than the nearest other person's; chosen on 400 to 4,000
 people whose values were moved by 30 seconds of six years, or by 1e-5 of themselves."""
-OWN_NUMBERS = 0.2
-"""Part of the people with a value of their own, from which the nearest other person says how near is near."""
 NEARLY_EQUAL_NOTE = (
     "a person's value stands in the synthetic table, or one that is at least 200 times nearer to it than the nearest "
     "other person's; it counts the less the farther it is, and not where somebody else has the value"

@@ -14,7 +14,6 @@ from divulge.attacks.copying.moved_numbers import MOVED, MOVED_CONTEXT, MOVED_NO
 from divulge.attacks.copying.nearly_equal import (
     NEARLY_EQUAL,
     NEARLY_EQUAL_NOTE,
-    OWN_NUMBERS,
     nearly_equal,
 )
 from divulge.attacks.copying.other_spellings import (
@@ -26,7 +25,7 @@ from divulge.attacks.copying.other_spellings import (
     spelled_levels,
 )
 from divulge.case.case import Case
-from divulge.case.column_facts import facts_of
+from divulge.case.column_facts import OWN_NUMBERS, facts_of, share_alone
 from divulge.core.result import Individual, Result, is_compared
 from divulge.core.schema import Facts, infer
 from divulge.kernels.word_runs import RUN, own_runs
@@ -122,9 +121,8 @@ def _share_alone(case: Case, column: str) -> float:
     """Return the part of the people who have a value that nobody else has; 0 where there are too few people."""
     tables = case.encoded.people
     if case.unit is None:
-        people = np.sum([case.pooled(column).counts[i] for i in tables], axis=0)
-        n, alone = int(people.sum()), int((people[1:] == 1).sum())
-        return alone / n if n >= PEOPLE else 0.0
+        share, n = share_alone(case.pooled(column), tables)
+        return share if n >= PEOPLE else 0.0
     codes = np.concatenate([case.codes(column, binned=False)[i] for i in tables]).astype(np.int64)
     unit = units_of_people(case)
     n = int(unit.max()) + 1

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.attacks.copying.nearly_equal import OWN_NUMBERS
 from divulge.case.case import Case
+from divulge.case.column_facts import OWN_NUMBERS
 from divulge.core.schema import FEW_PEOPLE
 from divulge.tables.pooled_columns import PooledColumn
 from divulge.tables.spellings import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.attacks.copying.nearly_equal import OWN_NUMBERS
+from divulge.case.column_facts import OWN_NUMBERS
 from divulge.case.relational.persons import Steps
 from divulge.core.result import Result
 from divulge.kernels.runs import has_run, shared_runs

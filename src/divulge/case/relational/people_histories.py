@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.case.column_facts import OWN_NUMBERS, share_alone
 from divulge.case.relational.linked import Linked
 from divulge.case.relational.people_columns import Owned, key_values, own_columns, places_in_order, time_of
 from divulge.case.relational.persons import History, Steps
@@ -22,7 +23,6 @@ Ways = Mapping[str, Sequence[Sequence[Relation]]]
 
 _TEXTS = ("identifier", "text")
 _MEASURED = ("numeric", "datetime")
-_ALONE = 0.2  # part of the rows of people with a number or time that no other row has, from which it is one's own
 
 
 def histories_of(
@@ -118,7 +118,7 @@ def _values(linked: Linked, table: str, owned: Sequence[Owned], loose: Owned) ->
     for column in case.schema.columns:
         named = "ignore" not in column.roles or "primary" in column.roles
         telling = column.kind in _TEXTS or (
-            column.kind in _MEASURED and _share_alone(linked, table, column.name) >= _ALONE
+            column.kind in _MEASURED and share_alone(case.pooled(column.name), case.encoded.people)[0] >= OWN_NUMBERS
         )
         if not telling or column.name in keys or not named or _numbers_rows(linked, table, column.name):
             continue
@@ -126,13 +126,6 @@ def _values(linked: Linked, table: str, owned: Sequence[Owned], loose: Owned) ->
         found = zip(_taken(codes, owned, loose), _persons(owned, loose), strict=True)
         content, persons = zip(*((c[c > 0], p[c > 0]) for c, p in found), strict=True)
         yield History((f"{table}.{column.name}",), content, content, persons, values=True)
-
-
-def _share_alone(linked: Linked, table: str, column: str) -> float:
-    """Return the part of the rows of real and holdout with a value that no other of them has."""
-    counts = linked.case(table).pooled(column).counts
-    people = counts[0] + counts[2] if len(counts) > 2 else counts[0]
-    return float((people[1:] == 1).sum() / max(1, people.sum()))
 
 
 def _numbers_rows(linked: Linked, table: str, column: str) -> bool:

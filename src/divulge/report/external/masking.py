@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from divulge.core.result import tidy
 from divulge.report.external.known_sentences import QUOTED, QUOTED_LIST, WORDS, is_ours
 
-__all__ = ["HIDDEN", "Names", "masked"]
+__all__ = ["ANOTHER_COLUMN", "HIDDEN", "Names", "masked"]
+
+ANOTHER_COLUMN = "another column"
+"""The name of a column that the schema does not have, as one of the rows of people in linked tables."""
 
 HIDDEN = "…"
 """Replaces what is removed from a text."""
@@ -119,7 +122,7 @@ class Names:
 
     def name(self, column: str) -> str:
         """Return the name of a column here; "another column" for one that the schema does not have."""
-        return self.shown.get(column, "another column")
+        return self.shown.get(column, ANOTHER_COLUMN)
 
     def text(self, text: str) -> str:
         """Return the text with the names of columns here, and with other quoted texts and file names hidden.
