@@ -34,13 +34,13 @@ class Runs:
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        if self.file.exists():
+        if self.parquet.exists():
+            self._read_parquet()
+        if self.file.exists():  # runs that are not in the other file yet, or were made again
             for line in self.file.read_text().splitlines():
                 if line.endswith("}"):  # the last line of a run that was stopped may be half
                     row = json.loads(line)
                     self.rows[self.key(row)] = row
-        elif self.parquet.exists():
-            self._read_parquet()
 
     def _read_parquet(self) -> None:
         """Take the runs from the file that is passed on, which has a row for each measure of each run."""

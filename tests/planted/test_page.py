@@ -163,3 +163,5 @@ def test_runs_that_are_passed_on_are_those_that_were_made(runs):
     for key, one in runs.rows.items():
         other = again.rows[key]
         assert (one.get("measures") or None, one.get("error")) == (other.get("measures"), other.get("error"))
+    again.add(row("other", "texts", 0.1, 10))
+    assert Runs(runs.folder).rows.keys() == again.rows.keys()  # a call goes on from runs that were passed on
