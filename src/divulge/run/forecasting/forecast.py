@@ -35,9 +35,10 @@ from divulge.run.forecasting.outlook import Given, Outlook, PlannedTests
 from divulge.run.making.positive_control import KINDS
 from divulge.run.planning.detectable_risk import RATES, reach_in_words, smallest_excess
 from divulge.run.planning.linked_people import attacker_of_people, linked_people, with_persons
+from divulge.run.planning.actors import plan_of_actors, with_actors
 from divulge.run.planning.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, n_jobs
 from divulge.run.planning.people import FEWER
-from divulge.run.planning.plan import Plan, first_key_sets, plan_of
+from divulge.run.planning.plan import Plan, first_key_sets
 from divulge.tables.counting import BY_ROWS, COUNTING, Engine, narrowest
 from divulge.tables.opening import opened
 from divulge.tables.sizes import TableSize, size_of
@@ -330,7 +331,7 @@ def _limited(attacks: Iterable[str], people: int) -> list[str]:
 def prepared(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunOptions) -> tuple[_Announced, Plan, Work]:
     """Return the case of the samples, the plan of a run on the whole tables, and its work where everybody is asked."""
     case = announced(sizes, reading, options)
-    planned = plan_of(case, attacker, options, first_key_sets)
+    planned = plan_of_actors(case, with_actors(case, attacker), options, first_key_sets)
     text = sum(s.file_bytes for s in sizes.tables.values())
     return case, planned, work_of(case, planned.tasks, options, text_bytes=text)
 
