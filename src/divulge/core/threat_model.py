@@ -226,7 +226,9 @@ def _actors(data: Mapping[str, Any], source: str) -> list[Actor]:
     actors = [_actor(one, source) for one in given]
     twice = [a.name for i, a in enumerate(actors) if a.name in {b.name for b in actors[:i]}]
     if twice:
-        raise SettingError(f"{source}: [[actor]]: two actors are named {twice[0]!r}. hint: give each a name of its own.")
+        raise SettingError(
+            f"{source}: [[actor]]: two actors are named {twice[0]!r}. hint: give each a name of its own."
+        )
     return actors
 
 
@@ -310,7 +312,8 @@ def _text(value: Any, where: str) -> Text:
     return tuple(text for entry in entries if (text := str(entry).strip()))
 
 
-_SEVERAL = """# Several attackers? Take [attacker] out and write one [[actor]] each; a preset fills in what you leave out:
+_SEVERAL = """\
+# Several attackers? Take [attacker] out, and write one [[actor]] each; a preset fills in what is left out:
 # [[actor]]
 # preset = "motivated-intruder"  # or "recipient", "insider"
 # name = "insurer"               # in every sentence; else the name of the preset

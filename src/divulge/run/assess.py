@@ -67,7 +67,6 @@ __all__ = ["assess", "assess_with"]
 
 _CONTROL = "positive control"
 
-
 @read_as_told
 def assess(
     real: Any,

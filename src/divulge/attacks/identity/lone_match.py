@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 import numpy as np
 
 from divulge.attacks.checks import binned_note, checked_keys, record_result
@@ -47,7 +48,7 @@ _WORDS = Words(
     family="uniqueness",
     question="One synthetic row alone has this person's keys; is its target the person's own?",
     needs="keys, target, a holdout",
-    reference="Prasser and Kohlmayer 2015 (ARX) for prosecutor and journalist; claims: Francis et al. 2019 (GDA score).",
+    reference="Prasser and Kohlmayer 2015 (ARX): prosecutor; claims: Francis et al. 2019 (GDA score).",
     words=_WORDS,
     plan=for_actors(per_pair()),
     hit={"": "rightly claimed to have the target:"},

@@ -95,8 +95,9 @@ def reidentification(case: Case, *, keys: Sequence[str], population: Any = None)
     is_number = isinstance(population, int | np.integer)
     if population is not None and not is_number:
         case = build_case(
-            *case.tables[:2], population, schema=case.schema, missing=case.missing, seed=case.seed, level=case.level
-        )
+            case.tables[0], case.tables[1], population,
+            schema=case.schema, missing=case.missing, seed=case.seed, level=case.level,
+        )  # fmt: skip
         check_columns("population", keys, case.columns)
     table = case.contingency(keys, ())
     f, n = table.o_key[table.o_key > 0], table.n_o

@@ -82,6 +82,7 @@ _UNSTATED = "not stated in the schema file"
 _ABSENT = {
     "facts.verbatim": "whole records were not looked for",
     "facts.repeated": "repeated records were not looked for",
+    "actors": "the run has one attacker: the schema file names no [[actor]]",
     "fidelity": "it was not measured",
     "policy": "the run had none",
     "positive_control": "no copies were planted",
@@ -95,6 +96,7 @@ def in_words(name: str) -> str:
 
 
 _CALLED = {
+    "actors": "verdict by actor",
     "facts.repeated": "repeated records",
     "facts.verbatim": "whole records",
     "not_tested": "not tested",
@@ -130,6 +132,8 @@ def _field(name: str, data: Assessment, told: Decision) -> Said:
     if name.startswith("threat."):
         _, table, key = name.split(".")
         texts = getattr(getattr(data.threat, table), key)
+        if table == "attacker":
+            texts = texts or tuple(f"{a.name}: {t}" for a in data.threat.actors for t in getattr(a, key))
         stated = "; ".join(formatting.prose(t, 200) for t in texts)
         return Said(name, formatting.brief(stated, _STATED), why="" if stated else _UNSTATED)
     text = FIELDS[name](data, told) or ""

@@ -44,6 +44,7 @@ _MOST = 20  # lines, so that a document has four pages at most
 _JUDGES = re.compile(r"complian", re.IGNORECASE)
 
 _FIELDS = (
+    "actors",
     "edition",
     "facts.repeated",
     "facts.verbatim",

@@ -33,9 +33,9 @@ from divulge.run.engines.people_sample import (
 from divulge.run.engines.people_sample import SAMPLES as _SAMPLES
 from divulge.run.forecasting.outlook import Given, Outlook, PlannedTests
 from divulge.run.making.positive_control import KINDS
+from divulge.run.planning.actors import plan_of_actors, with_actors
 from divulge.run.planning.detectable_risk import RATES, reach_in_words, smallest_excess
 from divulge.run.planning.linked_people import attacker_of_people, linked_people, with_persons
-from divulge.run.planning.actors import plan_of_actors, with_actors
 from divulge.run.planning.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, n_jobs
 from divulge.run.planning.people import FEWER
 from divulge.run.planning.plan import Plan, first_key_sets

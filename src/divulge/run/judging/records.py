@@ -67,6 +67,8 @@ def per_record(
     From the results of `named_in_texts`: `own_words` (forms of words of the person's own that recur in synthetic texts,
     which happens by chance to strangers too) and `named_in_texts` (flagged at a false discovery rate of 10%).
 
+    Of a schema file with actors: `disclosed_to` (the actors to whose knowledge DiSCO discloses a target).
+
     Where a sample of people was asked, `asked` says who, and what only they were asked is null for the others.
 
     Named and repeated records come first, then flagged ones, then records with graver signs, then records with higher
@@ -95,6 +97,8 @@ def per_record(
             **_recorded(people, results),
         }
     )
+    if by_actor := _disclosed(n, results, "real", lambda r: r.actors):
+        frame = frame.with_columns(disclosed_to=pl.Series(_names(by_actor, n)))
     order = ["named", "repeated", "copied", "replicated_unique", "n_disclosed", "highest_cap", "row"]
     told = [
         _where(named, "stands verbatim, and chance under these columns can hardly do this"),
@@ -240,10 +244,22 @@ def _share_at_least(values: Floats) -> Floats:
 
 def _signs(n: int, results: Sequence[Result], role: str) -> tuple[Bools, Bools, dict[str, Bools]]:
     """Return which records are copied, which are replicated uniques, and for each target which are disclosed."""
-    hits = {str(r.target): _hit(n, r, role) for r in results if (r.attack, r.variant) == ("disco", "DiSCO")}
+    hits = _disclosed(n, results, role, lambda r: [str(r.target)])
     unique = _any_hit(n, _uniques(results), role)
     copied = _any_hit(n, [r for r in results if (r.attack, r.variant) == ("copies", "exact")], role)
     return copied, unique, hits
+
+
+def _disclosed(
+    n: int, results: Sequence[Result], role: str, of: Callable[[Result], Iterable[str]]
+) -> dict[str, Bools]:
+    """Return which records DiSCO discloses, by target or by whoever asks, given what a result is of."""
+    hits: dict[str, Bools] = {}
+    for r in results:
+        if (r.attack, r.variant) == ("disco", "DiSCO"):
+            own = _hit(n, r, role)
+            hits |= {name: own | hits[name] if name in hits else own for name in of(r)}
+    return hits
 
 
 def _uniques(results: Sequence[Result]) -> list[Result]:

@@ -122,7 +122,7 @@ def _chosen(results: Sequence[Result], attacker: Attacker) -> Iterator[tuple[Res
 
 
 def _several(own: Sequence[Result], primary: Primary) -> bool:
-    return sum(primary.always(r.variant) for r in own) > 1
+    return len({r.variant for r in own if primary.always(r.variant)}) > 1
 
 
 def _is_its_mean(result: Result, entry: Attack, attacker: Attacker) -> bool:
