@@ -67,6 +67,7 @@ __all__ = ["assess", "assess_with"]
 
 _CONTROL = "positive control"
 
+
 @read_as_told
 def assess(
     real: Any,
@@ -298,7 +299,7 @@ class _Assessing:
             load_distinct_rows(case, plan, options)
         self.options = options
         told = self._told(case, plan)
-        sampling = people_of_run(case, options.sample).sampling(_n_compared(plan))
+        sampling = people_of_run(case, options.sample).sampling(plan.n_compared)
         everybody = sampling is None and named in (None, "all")
         settings = stated(self.attacker, self.reading, options, case.unit, everybody=everybody)  # fails before the run
         store = store_of(case, self.attacker, self.reading, options)
@@ -350,7 +351,7 @@ class _Assessing:
     def _told(self, case: Case, plan: Plan) -> list[str]:
         """Tell what the run does and can find, before it begins; return what the report repeats of it."""
         people = people_of_run(case, self.options.sample)
-        reach = reach_in_words(people.fewest, _n_compared(plan), self.options.acceptable)
+        reach = reach_in_words(people.fewest, plan.n_compared, self.options.acceptable)
         slow = note_on_loops(min(case.n_rows("real"), case.n_rows("synthetic")))
         samples = people.notes(plan.attacks)
         samples += [TOO_LARGE] * (self.too_large and bool(samples)) + self.on_people
@@ -488,11 +489,6 @@ class _Assessing:
         control = controlled(case, share, again, results)
         self.finished(Finished(_CONTROL, len(KINDS), runner.clock.seconds - before, 0, 0, 0))
         return control
-
-
-def _n_compared(plan: Plan) -> int:
-    """Return the number of attacks that compare members with strangers; each actor's count by themselves."""
-    return sum(CATALOGUE[name].compared for name, _ in {(t.attack, t.actors[:1]) for t in plan.tasks})
 
 
 def _enough(clock: Clock, run: RunOutcome) -> bool:

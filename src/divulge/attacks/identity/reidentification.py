@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
 
 from divulge.attacks.checks import Floats, binned_note, checked_keys
 from divulge.attacks.entry import Words, for_actors, per_key_set
@@ -61,19 +60,19 @@ _WORDS = Words(
     plan=for_actors(per_key_set()),
     hit={"": "linked to their own row:"},
     values={"": "highest: "},
-    notes=(_ESTIMATED, "journalist and marketer: the population lacks # members on some keys, so that nothing is said"),
+    notes=(_ESTIMATED, "the population lacks # members on some keys, so that nothing is said"),
 )
 def reidentification(case: Case, *, keys: Sequence[str], population: Any = None) -> tuple[Result, ...]:
     """Return the re-identification risk of the real table: rate is the average, `value.real` the highest.
 
-    It describes the real table, as if it were released, and has no verdict. Journalist and marketer have a result with
-    a population alone. The curves have the share of records whose risk is above each of five thresholds, strictly.
+    It describes the real table, as if it were released, and has no verdict. Without a population it is about the
+    prosecutor, with one about journalist and marketer. The curves have the share of records whose risk is above each of five thresholds, strictly.
 
     Parameters
     ----------
     population
-        A table of the population (any kind of frame, or a path), or its number of people. With the number alone the
-        people with each key are estimated, and a note says so.
+        A table of the population (any kind of frame, or a path), or its number of people; None is the prosecutor, who
+        needs none. With the number alone the people with each key are estimated, and a note says so.
 
     Raises
     ------
@@ -85,7 +84,8 @@ def reidentification(case: Case, *, keys: Sequence[str], population: Any = None)
     >>> import polars as pl
     >>> real = pl.DataFrame({"k": ["a", "b", "b", "c"]})
     >>> everybody = pl.DataFrame({"k": [*"aaaa", *"bb", *("c" * 10)]})
-    >>> for r in reidentification(real, real, keys=["k"], population=everybody):
+    >>> for r in (*reidentification(real, real, keys=["k"]),
+    ...           *reidentification(real, real, keys=["k"], population=everybody)):
     ...     print(r.variant, r.value and r.value.real, round(r.real.rate, 4))
     prosecutor 1.0 0.75
     journalist 0.5 0.3375
@@ -102,9 +102,8 @@ def reidentification(case: Case, *, keys: Sequence[str], population: Any = None)
     table = case.contingency(keys, ())
     f, n = table.o_key[table.o_key > 0], table.n_o
     notes = [*notes, *binned_note(case, keys)]
-    found = [_result(keys, "prosecutor", len(f), f, 1 / f, notes)]
     if population is None:
-        return tuple(found)
+        return (_result(keys, "prosecutor", len(f), f, 1 / f, notes),)
     if is_number:
         if population < n:
             raise SettingError(
@@ -115,14 +114,15 @@ def reidentification(case: Case, *, keys: Sequence[str], population: Any = None)
     else:
         people = table.c_key[table.o_key > 0]
         if lacking := int(np.maximum(f - people, 0).sum()):
-            told = f"journalist and marketer: the population lacks {lacking:,} members on some keys"
-            notes = [*notes, f"{told}, so that nothing is said"]
-            return (replace(found[0], notes=tuple(notes)),)
+            notes = [*notes, f"the population lacks {lacking:,} members on some keys, so that nothing is said"]
+            return (Result(attack="reidentification", variant="journalist", keys=keys, settings=_READS,
+                           value=Value(), notes=tuple(notes)),)  # fmt: skip
         inverse, total = 1 / people, float(people.sum())
     right = float((f * inverse).sum())  # of n links
-    found.append(_result(keys, "journalist", max(len(f) / total * n, right), f, inverse, notes))
-    found.append(_result(keys, "marketer", right, f, None, notes))
-    return tuple(found)
+    return (
+        _result(keys, "journalist", max(len(f) / total * n, right), f, inverse, notes),
+        _result(keys, "marketer", right, f, None, notes),
+    )
 
 
 _READS = {"reads": "real table"}

@@ -33,7 +33,7 @@ from divulge.run.engines.people_sample import (
 from divulge.run.engines.people_sample import SAMPLES as _SAMPLES
 from divulge.run.forecasting.outlook import Given, Outlook, PlannedTests
 from divulge.run.making.positive_control import KINDS
-from divulge.run.planning.actors import plan_of_actors, with_actors
+from divulge.run.planning.actors import actors_in_words, plan_of_actors, with_actors
 from divulge.run.planning.detectable_risk import RATES, reach_in_words, smallest_excess
 from divulge.run.planning.linked_people import attacker_of_people, linked_people, with_persons
 from divulge.run.planning.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, n_jobs
@@ -218,7 +218,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         work = whole.of_people(sum(asked) / sum(of))
     disk, blocks = on_disk(case, planned.attacks, options, _of_codes(case))
     seconds = _seconds_of(case, planned, work, options, limit)
-    n_attacks = sum(CATALOGUE[name].compared for name in set(planned.attacks))
+    n_attacks = planned.n_compared
     fewer = replace(case, people_of={"real": asked[0], "holdout": asked[1]})
     return Outlook(
         tables=tuple(Given(r, s.rows, len(s.sample.columns), s.exact) for r, s in sizes.tables.items()),
@@ -238,7 +238,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         excesses=_excesses(asked, n_attacks, options.level) if case.has_holdout else (),
         reach=reach_in_words(fewer, n_attacks, options.acceptable),
         seed=options.seed,
-        notes=(*planned.notes, *told, *_limited(planned.attacks, max(of))),
+        notes=(*planned.notes, *actors_in_words(planned), *told, *_limited(planned.attacks, max(of))),
         engine=options.engine if options.engine in COUNTING else "auto",
         disk=disk,
         disk_free=disk_free if disk else None,

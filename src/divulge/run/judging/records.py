@@ -250,9 +250,7 @@ def _signs(n: int, results: Sequence[Result], role: str) -> tuple[Bools, Bools, 
     return copied, unique, hits
 
 
-def _disclosed(
-    n: int, results: Sequence[Result], role: str, of: Callable[[Result], Iterable[str]]
-) -> dict[str, Bools]:
+def _disclosed(n: int, results: Sequence[Result], role: str, of: Callable[[Result], Iterable[str]]) -> dict[str, Bools]:
     """Return which records DiSCO discloses, by target or by whoever asks, given what a result is of."""
     hits: dict[str, Bools] = {}
     for r in results:

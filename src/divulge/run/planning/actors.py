@@ -6,6 +6,7 @@ made once for all.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,7 +20,7 @@ from divulge.core.threat_model import PRESETS, Actor
 from divulge.run.planning.options import Attacker, RunOptions
 from divulge.run.planning.plan import Plan, Search, Task, best_key_sets, check_level, plan_of
 
-__all__ = ["plan_of_actors", "with_actors"]
+__all__ = ["actors_in_words", "plan_of_actors", "with_actors"]
 
 _OTHER = "hint: leave --keys out, or write the columns into an [[actor]]."
 
@@ -43,6 +44,12 @@ def with_actors(case: Case, attacker: Attacker) -> Attacker:
     if attacker.keys:
         raise SettingError(f"keys: the schema file has actors, each with keys of its own. {_OTHER}")
     actors = tuple(_resolved(case, actor, attacker.targets) for actor in stated)
+    of_keys: dict[tuple[str, ...], int | str] = {}
+    for a in actors:
+        if a.population is not None and of_keys.setdefault(a.keys or (), a.population) != a.population:
+            raise SettingError(
+                f"[[actor]] {a.name!r}: another population than an actor with the same keys has. hint: state one for both."
+            )
     keys, targets = ({c for a in actors for c in getattr(a, name) or ()} for name in ("keys", "targets"))
     order = case.columns
     return replace(
@@ -126,11 +133,19 @@ def plan_of_actors(case: Case, attacker: Attacker, options: RunOptions, search: 
     return plan
 
 
+def actors_in_words(plan: Plan) -> list[str]:
+    """Return how many tests each actor asks, in one sentence; [] where there is one attacker."""
+    asked = Counter(name for task in plan.tasks for name in task.actors)
+    told = ", ".join(f"{name} {n}" for name, n in asked.items())
+    return [f"actors: {told} tests; what several ask is made once"] if asked else []
+
+
 def _of_actor(case: Case, actor: Actor) -> list[Task]:
     """Return the attacks that an actor alone asks for: how easily a person is found, and what a lone match says."""
     assert actor.keys is not None and actor.targets is not None
-    given = {} if actor.population is None else {"population": actor.population}
-    found = [Task("reidentification", {"keys": actor.keys, **given})]
+    found = [Task("reidentification", {"keys": actor.keys})]
+    if actor.population is not None:
+        found.append(Task("reidentification", {"keys": actor.keys, "population": actor.population}))
     if actor.knows_membership and case.has_holdout:
         found += [Task("lone_match", {"keys": actor.keys, "target": t}) for t in actor.targets]
     return found

@@ -80,6 +80,11 @@ class Plan:
         """Names of the planned attacks, one for each call."""
         return [t.attack for t in self.tasks]
 
+    @property
+    def n_compared(self) -> int:
+        """Number of planned attacks that compare members with strangers; those of each actor count by themselves."""
+        return sum(CATALOGUE[name].compared for name, _ in {(t.attack, t.actors[:1]) for t in self.tasks})
+
     def leave_out(self, why: Mapping[str, str]) -> None:
         """Take all tasks of some planned attacks out, and list each with the reason among those not made."""
         out = {name: reason for name, reason in why.items() if name in self.attacks}
