@@ -52,7 +52,7 @@ def _of_preset(name: str) -> str:
         *(f"  {key:8}{text}" for key, text in preset.texts.items()),
         f"  keys    {marked}all columns but the targets of kind {', '.join(preset.kinds)}",
         f"  knows who is in the real table: {'yes (prosecutor)' if preset.knows_membership else 'no'}",
-        f'In the schema file: [[actor]], below it preset = "{name}"; every answer of your own takes the place of these.',
+        f'In the schema file: [[actor]], below it preset = "{name}"; an answer of your own takes the place of one.',
     ]
     return "\n".join(lines)
 

@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 
 from divulge.attacks.checks import ACCEPTABLE, in_doubt
-from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.key_sets import minimal_disclosing
 from divulge.case.asked import asked_of
 from divulge.case.case import Case, build_case

@@ -66,7 +66,8 @@ def reidentification(case: Case, *, keys: Sequence[str], population: Any = None)
     """Return the re-identification risk of the real table: rate is the average, `value.real` the highest.
 
     It describes the real table, as if it were released, and has no verdict. Without a population it is about the
-    prosecutor, with one about journalist and marketer. The curves have the share of records whose risk is above each of five thresholds, strictly.
+    prosecutor, with one about journalist and marketer. The curves have the share of records whose risk is above each
+    of five thresholds, strictly.
 
     Parameters
     ----------

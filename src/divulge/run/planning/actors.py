@@ -48,7 +48,7 @@ def with_actors(case: Case, attacker: Attacker) -> Attacker:
     for a in actors:
         if a.population is not None and of_keys.setdefault(a.keys or (), a.population) != a.population:
             raise SettingError(
-                f"[[actor]] {a.name!r}: another population than an actor with the same keys has. hint: state one for both."
+                f"[[actor]] {a.name!r}: another population than of an actor with the same keys. hint: state one."
             )
     keys, targets = ({c for a in actors for c in getattr(a, name) or ()} for name in ("keys", "targets"))
     order = case.columns
