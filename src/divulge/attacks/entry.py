@@ -198,7 +198,7 @@ def on_demand(why: str, *, in_memory: bool = False) -> Plan:
 
 def for_actors(plan: Plan) -> Plan:
     """Return a plan that is made for the actors of a schema file alone."""
-    return replace(plan, for_actors=True, why="it is made for the actors of a schema file ([[actor]])", searched="no")
+    return replace(plan, for_actors=True, why="it is made for actors of a schema file alone", searched="no")
 
 
 # ---------------------------------------------------------------- what it costs

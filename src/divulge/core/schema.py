@@ -296,7 +296,7 @@ def schema_from_toml(text: str, source: str = "schema") -> Schema:
         raise SettingError(
             f"{source}: not TOML: {error}. hint: `divulge schema real.csv` writes one to start from."
         ) from None
-    known = ("columns", "rule", "actor", *TABLES)
+    known = ("columns", "rule", *TABLES, "actor")
     columns = data.get("columns", {})
     if not isinstance(columns, dict) or not set(known) & set(data):
         raise SettingError(f"{source}: no [columns.NAME] entries. hint: `divulge schema real.csv` shows the form.")

@@ -61,9 +61,9 @@ def _listed() -> str:
     """Return the names and questions of all attacks and measures."""
     groups = {
         "": {name: CATALOGUE[name].question for name in sorted(CATALOGUE)},
-        "\nPresets of actors ([[actor]] of the schema file):": {n: p.texts["who"] for n, p in PRESETS.items()},
         "\nMeasures of fidelity:": {m.name: m.question for m in all_measures()},
         "\nMeasures of relations and sequences:": {m.name: m.question for m in linked_measures()},
+        "\nPresets of actors, for the schema file:": {n: p.texts["who"] for n, p in PRESETS.items()},
     }
     width = max(len(name) for named in groups.values() for name in named)
     lines = []

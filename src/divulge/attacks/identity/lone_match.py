@@ -31,16 +31,15 @@ _WORDS = Words(
         "o_j, c_j, s_j: records with key j of real, holdout and synthetic table."
     ),
     reading=(
-        "0 means that no claim is right. Claims about strangers are right by what is usual, so only the excess of "
-        "members over strangers is risk; it is negative where strangers are met more often. The context has the claims "
-        "made; right ones among them are the precision. There is no baseline but the strangers."
+        "The rate is 0 where no claim is right, and 1 where everybody is alone, claimed and right. Risk 0 means that claims "
+        "about strangers are right as often, a negative risk that they are so more often. The context has the claims "
+        "made; right ones among them are the precision. There is no baseline but the strangers. It reads apparent."
     ),
     silent=(
         "It is an apparent reading: no row of a fully synthetic table belongs to the person whom it is taken for.",
         "Claims about people who share their keys are not made, and may be right all the same.",
         "Whoever does not know who is in the table needs the people of a population to believe in a match.",
     ),
-    settings={"reads": "What the number is about: apparent, the attacker's belief in a lone match."},
 )
 
 

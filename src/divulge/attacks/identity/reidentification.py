@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from divulge.attacks.checks import Floats, binned_note, checked_keys
-from divulge.attacks.entry import Words, for_actors, per_key_set
+from divulge.attacks.entry import Coarse, Words, for_actors, per_key_set
 from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case, build_case
 from divulge.core.errors import SettingError
@@ -38,15 +38,14 @@ _WORDS = Words(
         "With the number N alone E(1/F_q) stands for 1/F_q: F_q - f_q negative binomial, f_q and p = n/N."
     ),
     reading=(
-        "1 means that a link is certain to be right, 1/k that it is right once in k. The average is the share of "
-        "links that would be right. There is no baseline, no risk beyond strangers and no verdict: it describes the "
-        "real table, and says nothing of a synthetic one."
+        "1 means that a link is certain to be right, 1/k that it is right once in k; it is never 0 or negative. The "
+        "average is the share of links that would be right. There is no baseline and no verdict: it reads the real "
+        "table, and says nothing of a synthetic one."
     ),
     silent=(
         "No row of a synthetic table belongs to anybody: read it as who needs care, not as a risk of the release.",
         "More keys make everybody unique; which keys somebody knows is the custodian's answer.",
     ),
-    settings={"reads": "What the number is about: real table, as if it were released."},
 )
 
 
@@ -60,6 +59,7 @@ _WORDS = Words(
     plan=for_actors(per_key_set()),
     hit={"": "linked to their own row:"},
     values={"": "highest: "},
+    coarse=Coarse(),
     notes=(_ESTIMATED, "the population lacks # members on some keys, so that nothing is said"),
 )
 def reidentification(case: Case, *, keys: Sequence[str], population: Any = None) -> tuple[Result, ...]:

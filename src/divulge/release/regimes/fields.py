@@ -7,7 +7,6 @@ from collections.abc import Callable
 from divulge.report import formatting
 from divulge.report.model import Assessment
 from divulge.report.prose import statement
-from divulge.report.prose.actors import by_actor
 from divulge.report.prose.decision import Decision
 from divulge.report.prose.people import facts_in_words
 
@@ -83,13 +82,7 @@ def _use(data: Assessment, told: Decision) -> str:
     return next((t.sentence for t in told.tiles if t.id == "use"), "")
 
 
-def _actors(data: Assessment, told: Decision) -> str:
-    """Return the verdict for each actor; "" where the run has one attacker."""
-    return "; ".join(f"{a.name}: {a.state}" for a in by_actor(data))
-
-
 FIELDS: dict[str, Field] = {
-    "actors": _actors,
     "edition": _edition,
     "facts.repeated": _facts(1),
     "facts.verbatim": _facts(0),

@@ -10,6 +10,7 @@ from divulge.core.result import FOUND, identity, is_compared
 from divulge.core.threat_model import Actor
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
+from divulge.report.prose.bounds import holding
 from divulge.report.prose.compared import plain_share, quoted, short
 
 __all__ = ["ALL", "OfActor", "by_actor", "knowledge_of", "stated_of"]
@@ -100,7 +101,14 @@ def _state(data: Assessment, own: Sequence[ResultRecord]) -> str:
     named = {identity(r) for r in own}
     bounds = [b for b in data.verdict.bounds if b.primary and identity(b) in named]
     sound = all(c.ok for c in data.preconditions if c.check in CRITICAL)
-    return "none found" if bounds and sound and all(b.bounded for b in bounds) else "cannot tell"
+    verdict = data.verdict
+    held = (
+        holding(verdict.not_compared)
+        or verdict.without_strangers
+        or (verdict.nearer and not any(r.actors for r in own))
+    )
+    clear = bounds and sound and not held and all(b.bounded for b in bounds)
+    return "none found" if clear else "cannot tell"
 
 
 def _worst(data: Assessment, own: Sequence[ResultRecord]) -> tuple[str, str]:

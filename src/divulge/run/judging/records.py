@@ -95,10 +95,9 @@ def per_record(
             "highest_cap": best,
             "highest_cap_target": of,
             **_recorded(people, results),
+            **_disclosed_to(n, results),
         }
     )
-    if by_actor := _disclosed(n, results, "real", lambda r: r.actors):
-        frame = frame.with_columns(disclosed_to=pl.Series(_names(by_actor, n)))
     order = ["named", "repeated", "copied", "replicated_unique", "n_disclosed", "highest_cap", "row"]
     told = [
         _where(named, "stands verbatim, and chance under these columns can hardly do this"),
@@ -258,6 +257,12 @@ def _disclosed(n: int, results: Sequence[Result], role: str, of: Callable[[Resul
             own = _hit(n, r, role)
             hits |= {name: own | hits[name] if name in hits else own for name in of(r)}
     return hits
+
+
+def _disclosed_to(n: int, results: Sequence[Result]) -> dict[str, pl.Series]:
+    """Return the actors to whom each record is disclosed, as a column; {} where there is one attacker."""
+    hits = _disclosed(n, results, "real", lambda r: r.actors)
+    return {"disclosed_to": _names(hits, n)} if hits else {}
 
 
 def _uniques(results: Sequence[Result]) -> list[Result]:
