@@ -31,8 +31,8 @@ _WORDS = Words(
         "o_j, c_j, s_j: records with key j of real, holdout and synthetic table."
     ),
     reading=(
-        "The rate is 0 where no claim is right, and 1 where everybody is alone, claimed and right. Risk 0 means that claims "
-        "about strangers are right as often, a negative risk that they are so more often. The context has the claims "
+        "The rate is 0 where no claim is right, and 1 where everybody is alone and claimed rightly. Risk 0 means that "
+        "claims about strangers are right as often, a negative risk that they are so more often. The context has the claims "
         "made; right ones among them are the precision. There is no baseline but the strangers. It reads apparent."
     ),
     silent=(

@@ -95,7 +95,6 @@ def per_record(
             "highest_cap": best,
             "highest_cap_target": of,
             **_recorded(people, results),
-            **_disclosed_to(n, results),
         }
     )
     order = ["named", "repeated", "copied", "replicated_unique", "n_disclosed", "highest_cap", "row"]
@@ -190,14 +189,15 @@ _OWN = ("copied", "replicated_unique", "n_disclosed", "highest_cap")
 """Columns that are computed together with others, so that `_recorded` leaves them out."""
 
 
-def _recorded(people: People, results: Sequence[Result]) -> dict[str, NDArray[np.generic]]:
-    """Return the columns of the other attacks that score people, as declared in their entries."""
+def _recorded(people: People, results: Sequence[Result]) -> dict[str, NDArray[np.generic] | pl.Series]:
+    """Return the columns of the other attacks that score people, as declared in their entries, and of actors."""
     entries = [
         (name, a.record) for name, a in CATALOGUE.items() if a.record is not None and a.record.column not in _OWN
     ]
-    return {
+    found = {
         record.column: _column(people, record, [r for r in results if r.attack == name]) for name, record in entries
     }
+    return found | _disclosed_to(people.case.n_rows("real"), results)
 
 
 def _column(people: People, record: Record, results: Sequence[Result]) -> NDArray[np.generic]:
