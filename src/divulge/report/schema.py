@@ -42,8 +42,8 @@ def _absent(data: Any) -> str:
 _LATER = {"actors"}
 """Fields of a result that a later version of the format added."""
 _AXES = (
-    "at_least", "class size", "distance at most", "diversity at most", "fpr", "presence at most", "recall", "risk above",
-    "share", "synthetic tables",
+    "at_least", "class size", "distance at most", "diversity at most", "fpr", "presence at most", "recall",
+    "risk above", "share", "synthetic tables",
 )  # fmt: skip
 """Curves that say where the other ones were taken."""
 

@@ -32,8 +32,8 @@ _WORDS = Words(
     ),
     reading=(
         "The rate is 0 where no claim is right, and 1 where everybody is alone and claimed rightly. Risk 0 means that "
-        "claims about strangers are right as often, a negative risk that they are so more often. The context has the claims "
-        "made; right ones among them are the precision. There is no baseline but the strangers. It reads apparent."
+        "claims about strangers are right as often, a negative risk that they are so more often. The context has the "
+        "claims made; right ones among them are the precision. There is no baseline but the strangers."
     ),
     silent=(
         "It is an apparent reading: no row of a fully synthetic table belongs to the person whom it is taken for.",
