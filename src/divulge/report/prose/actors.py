@@ -101,12 +101,9 @@ def _state(data: Assessment, own: Sequence[ResultRecord]) -> str:
     named = {identity(r) for r in own}
     bounds = [b for b in data.verdict.bounds if b.primary and identity(b) in named]
     sound = all(c.ok for c in data.preconditions if c.check in CRITICAL)
-    verdict = data.verdict
-    held = (
-        holding(verdict.not_compared)
-        or verdict.without_strangers
-        or (verdict.nearer and not any(r.actors for r in own))
-    )
+    whole = data.verdict
+    leans = whole.nearer and not any(r.actors for r in own)  # of the tests that are made once for all
+    held = holding(whole.not_compared) or whole.without_strangers or leans
     clear = bounds and sound and not held and all(b.bounded for b in bounds)
     return "none found" if clear else "cannot tell"
 
