@@ -226,10 +226,11 @@ def test_an_assessment_has_the_same_results_on_every_engine(engine, unit, tables
         assess_module, "check_all", lambda case: []
     )  # those of rows, which failing take the scores away
     found = assessed(paths, engine, unit, **ASKED)
-    monkeypatch.setattr(assess_module, "plan_of", counted_plan)
+    monkeypatch.setattr(assess_module, "plan_of_actors", counted_plan)
     expected = assessed(tables, "memory", unit, **ASKED)
     assert found == expected
-    assert {r["attack"] for r in found[0]} == {*COUNTED, "copies"} and len(found[2]) > 20
+    usual = {name for name in COUNTED if not CATALOGUE[name].plan.for_actors}
+    assert {r["attack"] for r in found[0]} == {*usual, "copies"} and len(found[2]) > 20
 
 
 @pytest.mark.slow
@@ -241,7 +242,7 @@ def test_an_assessment_without_keys_has_the_same_results_on_every_engine(engine,
     asked = {"targets": ["illness", "rooms"]}
     monkeypatch.setattr(assess_module, "check_all", lambda case: [])
     found = assessed(paths, engine, unit, **asked)
-    monkeypatch.setattr(assess_module, "plan_of", counted_plan)
+    monkeypatch.setattr(assess_module, "plan_of_actors", counted_plan)
     assert assessed(tables, "memory", unit, **asked) == found
     assert len({tuple(r["keys"]) for r in found[0]}) > 20
 
@@ -279,7 +280,7 @@ def test_a_sample_of_people_has_the_same_results_on_every_engine(engine, unit, p
     asked = {"people": people, "targets": ["illness", "income"], "keys": ["job", "rooms"], "fidelity": False}
     found = assessed(paths, engine, unit, spill=tmp_path, **asked)
     assert list(tmp_path.iterdir()) == []
-    monkeypatch.setattr(assess_module, "plan_of", sampled_plan)
+    monkeypatch.setattr(assess_module, "plan_of_actors", sampled_plan)
     expected = assessed(tables, "memory", unit, **asked)
     assert [r for r, other in zip(found[0], expected[0], strict=True) if r != other] == []
     assert found == expected
@@ -294,7 +295,7 @@ def test_fidelity_by_codes_in_files_is_that_of_memory(engine, unit, larger, monk
     monkeypatch.setattr(assess_module, "check_all", lambda case: [])
     asked = {"people": 150, "targets": ["illness"], "keys": ["job"], "membership": False}
     found = assessed(paths, engine, unit, **asked)
-    monkeypatch.setattr(assess_module, "plan_of", sampled_plan)
+    monkeypatch.setattr(assess_module, "plan_of_actors", sampled_plan)
     expected = assessed(tables, "memory", unit, **asked)
     counted = {m.name for m in all_measures() if not m.models}
     assert found[2] == [r for r in expected[2] if r["measure"] in counted] and len(found[2]) > 20
@@ -307,6 +308,6 @@ def test_models_learn_the_same_on_every_engine(engine, larger, monkeypatch):
     monkeypatch.setattr(assess_module, "check_all", lambda case: [])
     asked = {"people": 150, "targets": ["illness", "income"], "models": True, "membership": False, "fidelity": False}
     found = assessed(paths, engine, None, search="off", **asked)
-    monkeypatch.setattr(assess_module, "plan_of", sampled_plan)
+    monkeypatch.setattr(assess_module, "plan_of_actors", sampled_plan)
     assert found == assessed(tables, "memory", None, search="off", **asked)
     assert "model" in {r["variant"] for r in found[0]}

@@ -24,6 +24,8 @@ from .attacks.identity.delta_presence import delta_presence as delta_presence
 from .attacks.identity.k_anonymity import k_anonymity as k_anonymity
 from .attacks.identity.l_diversity import l_diversity as l_diversity
 from .attacks.identity.linkability import linkability as linkability
+from .attacks.identity.lone_match import lone_match as lone_match
+from .attacks.identity.reidentification import reidentification as reidentification
 from .attacks.identity.replicated_uniques import replicated_uniques as replicated_uniques
 from .attacks.identity.singling_out import singling_out as singling_out
 from .attacks.identity.t_closeness import t_closeness as t_closeness

@@ -8,6 +8,7 @@ import pytest
 
 from divulge.attacks.catalogue import CATALOGUE
 from divulge.core.errors import DivulgeError, SettingError
+from divulge.core.threat_model import PRESETS
 from divulge.measures.catalogue import all_measures
 from divulge.measures.linked.catalogue import linked_measures
 from divulge.report.explain import PARTS, attack_of, explain, page, record, settings_of
@@ -281,6 +282,8 @@ def test_without_a_name_all_are_listed_with_their_questions(divulge):
     assert code == 0
     attacks, _, measures = out.partition("\nMeasures of fidelity:\n")
     measures, _, linked = measures.partition("\nMeasures of relations and sequences:\n")
+    linked, _, presets = linked.partition("\nPresets of actors, for the schema file:\n")
+    assert [line.split()[0] for line in presets.splitlines()] == list(PRESETS)
     assert [line.split()[0] for line in attacks.splitlines()] == NAMES
     assert [line.split()[0] for line in measures.splitlines()] == [m.name for m in all_measures()]
     assert [line.split()[0] for line in linked.splitlines()] == [m.name for m in linked_measures()]

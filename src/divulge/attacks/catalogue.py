@@ -32,6 +32,8 @@ from divulge.attacks.identity import t_closeness
 from divulge.attacks.identity import replicated_uniques
 from divulge.attacks.identity import k_anonymity
 from divulge.attacks.identity import delta_presence
+from divulge.attacks.identity import lone_match
+from divulge.attacks.identity import reidentification
 from divulge.attacks.attribution import cap_minimum
 from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.entry import Attack
@@ -61,12 +63,14 @@ __all__ = [
     "l_diversity",
     "linear_reconstruction",
     "linkability",
+    "lone_match",
     "membership",
     "modal_guess",
     "named_in_texts",
     "nnaa",
     "nndr",
     "rapid",
+    "reidentification",
     "replicated_uniques",
     "singling_out",
     "t_closeness",

@@ -31,6 +31,7 @@ __all__ = [
     "Share",
     "Withheld",
     "Words",
+    "for_actors",
     "hit_words",
     "indexed",
     "on_demand",
@@ -100,7 +101,9 @@ class Plan:
     chosen: Targets = lambda case, targets: targets
     """The targets that are attacked, of those of the run; only for an attack on each target with all known columns."""
     why: str = ""
-    """Why no run makes the attack."""
+    """Why no run makes the attack, or a run without actors."""
+    for_actors: bool = False
+    """Whether it is made for the actors of a schema file alone."""
     reasons: Reasons = field(default_factory=dict)
     """Why a run does not make an attack, given the case and the targets of the run: the first reason that holds. Where
     an attack on chosen targets chooses none, one of them holds."""
@@ -191,6 +194,11 @@ def per_key_set(*, strangers: bool = False) -> Plan:
 def on_demand(why: str, *, in_memory: bool = False) -> Plan:
     """Return the plan of a measure that no run makes, with the reason."""
     return Plan("demand", why=why, in_memory=in_memory)
+
+
+def for_actors(plan: Plan) -> Plan:
+    """Return a plan that is made for the actors of a schema file alone."""
+    return replace(plan, for_actors=True, why="it is made for actors of a schema file alone", searched="no")
 
 
 # ---------------------------------------------------------------- what it costs

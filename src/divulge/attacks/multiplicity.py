@@ -40,8 +40,8 @@ def correct(
             out[i] = result.comparison.judged(result, acceptable, n_families or 1)
         else:
             families.setdefault(family_of(result), []).append(i)
-    for name, members in families.items():
-        family, comparisons = _family(case, name, [results[i] for i in members])
+    for members in families.values():
+        family, comparisons = _family(case, _step(results[members[0]]), [results[i] for i in members])
         for j, i in enumerate(members):
             out[i] = _with_family(results[i], comparisons[j], family, j, acceptable, n_families or len(families))
     return out
@@ -50,8 +50,14 @@ def correct(
 def family_of(result: Result) -> str:
     """Return the family that a comparison is corrected in: its attack, or the attack's comparisons of paired rows.
 
-    Paired rows have no strangers, so that labels cannot be permuted jointly with those of people.
+    Paired rows have no strangers, so that labels cannot be permuted jointly with those of people. Each actor has
+    families of its own; what several ask is in those of the first.
     """
+    return ", ".join((_step(result), *result.actors[:1]))
+
+
+def _step(result: Result) -> str:
+    """Return the name of a family whoever asks it: an actor who is alone has the digits of a run without actors."""
     return f"{result.attack}, paired rows" if isinstance(result.comparison, Paired) else result.attack
 
 

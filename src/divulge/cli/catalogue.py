@@ -37,10 +37,11 @@ def attacks(as_json: bool) -> None:
 def _begun(_: Any, __: Any, incomplete: str) -> list[str]:
     """Return the attacks and measures whose name begins with the given text, for completion in a shell."""
     from divulge.attacks.entry import CATALOGUE
+    from divulge.core.threat_model import PRESETS
     from divulge.measures.catalogue import all_measures
     from divulge.measures.linked.catalogue import linked_measures
 
-    known = sorted({*CATALOGUE, *(m.name for m in (*all_measures(), *linked_measures()))})
+    known = sorted({*CATALOGUE, *PRESETS, *(m.name for m in (*all_measures(), *linked_measures()))})
     return [name for name in known if name.startswith(incomplete)]
 
 
@@ -49,7 +50,8 @@ def _begun(_: Any, __: Any, incomplete: str) -> list[str]:
 def explain(attack: str | None) -> None:
     """Explain ATTACK: what the attacker knows, the data, the formula, how to read it, what it does not tell.
 
-    ATTACK may also be a measure of fidelity, such as column_pairs. A name may carry a variant: "cap (zero)", cap[zero].
+    ATTACK may also be a measure of fidelity, such as column_pairs, or a preset of an actor, such as insider. A name may
+    carry a variant: "cap (zero)", cap[zero].
     Without a name, the command lists the attacks and the measures.
     """
     from divulge.report.explain import attack_of

@@ -166,6 +166,10 @@ class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
     variant: Annotated[str, Meta(description="What distinguishes the results of one attack.")] = ""
     keys: Annotated[tuple[str, ...], Meta(description="Columns that the attacker knows.")] = ()
     target: Annotated[str | None, Meta(description="Column that the attacker wants to learn.")] = None
+    actors: Annotated[
+        tuple[str, ...],
+        Meta(description="Actors of the schema file who ask it, the first of whose family it is in; empty of others."),
+    ] = ()
     settings: Annotated[dict[str, Any], Meta(description="Settings of the attack."), PUBLIC] = {}
     real: Annotated[Rate | None, Meta(description="Members: people in the real table.")] = None
     holdout: Annotated[Rate | None, Meta(description="Strangers: people whom the synthesizer never saw.")] = None

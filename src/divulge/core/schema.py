@@ -278,7 +278,7 @@ class Schema:
 
 
 def schema_from_toml(text: str, source: str = "schema") -> Schema:
-    r"""Return the schema of a TOML text, with [columns.NAME], [[rule]], [attacker], [release] and [decision].
+    r"""Return the schema of a TOML text, with [columns.NAME], [[rule]], [attacker] or [[actor]], [release], [decision].
 
     Raises
     ------
@@ -296,7 +296,7 @@ def schema_from_toml(text: str, source: str = "schema") -> Schema:
         raise SettingError(
             f"{source}: not TOML: {error}. hint: `divulge schema real.csv` writes one to start from."
         ) from None
-    known = ("columns", "rule", *TABLES)
+    known = ("columns", "rule", *TABLES, "actor")
     columns = data.get("columns", {})
     if not isinstance(columns, dict) or not set(known) & set(data):
         raise SettingError(f"{source}: no [columns.NAME] entries. hint: `divulge schema real.csv` shows the form.")

@@ -9,9 +9,22 @@ from typing import Annotated, Any, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from divulge.core.errors import SettingError
+from divulge.core.errors import SettingError, tidy
+from divulge.core.records import PUBLIC
 
-__all__ = ["NOT_STATED", "Attacker", "Decision", "Release", "Threat", "questions", "template", "threat_from"]
+__all__ = [
+    "NOT_STATED",
+    "PRESETS",
+    "Actor",
+    "Attacker",
+    "Decision",
+    "Preset",
+    "Release",
+    "Threat",
+    "questions",
+    "template",
+    "threat_from",
+]
 
 Text = tuple[str, ...]
 
@@ -31,6 +44,77 @@ class Attacker(msgspec.Struct, frozen=True, kw_only=True):
     effort: Annotated[
         Text, Meta(description="Cost, time and technology that the attacker is reasonably likely to use.")
     ] = ()
+
+
+class Actor(Attacker, frozen=True, kw_only=True):
+    """One of several attackers, by name: what each knows and wants is tested for each.
+
+    Examples
+    --------
+    >>> actor = threat_from({"actor": [{"preset": "insider", "targets": ["income"]}]}).actors[0]
+    >>> actor.name, actor.knows_membership, actor.keys
+    ('insider', True, None)
+    """
+
+    name: Annotated[str, Meta(description="Name of the actor, in every sentence about it.")]
+    preset: Annotated[str, Meta(description="Preset whose answers stand where the actor has none of its own.")] = ""
+    keys: Annotated[tuple[str, ...] | None, Meta(description="Columns that the actor knows about people.")] = None
+    targets: Annotated[tuple[str, ...] | None, Meta(description="Columns that the actor wants to learn.")] = None
+    knows_membership: Annotated[
+        bool, Meta(description="Whether the actor knows who is in the real table (prosecutor)."), PUBLIC
+    ] = False
+    population: Annotated[
+        int | str | None,
+        Meta(description="People of whom the real table is a part: their number, or a table with the keys."),
+        PUBLIC,
+    ] = None
+
+
+class Preset(msgspec.Struct, frozen=True, kw_only=True):
+    """What an actor knows by default."""
+
+    kinds: tuple[str, ...]
+    """Kinds of the columns that it knows, without the targets."""
+    marked: bool
+    """Whether it knows the columns with the role "key" in their place, where there are any."""
+    knows_membership: bool
+    texts: dict[str, str]
+
+
+_CODES = ("categorical", "boolean", "integer-coded")
+PRESETS: dict[str, Preset] = {
+    "motivated-intruder": Preset(
+        kinds=_CODES,
+        marked=True,
+        knows_membership=False,
+        texts={
+            "who": "Anybody who wants to know who is in the table, without special skills or access.",
+            "source": "What can be seen, asked or looked up: the internet, libraries, public registers.",
+            "sees": "The synthetic table alone.",
+        },
+    ),
+    "recipient": Preset(
+        kinds=(*_CODES, "datetime"),
+        marked=False,
+        knows_membership=False,
+        texts={
+            "who": "Whoever receives the synthetic table.",
+            "source": "Records of their own about some of the same people: codes and dates.",
+            "sees": "The synthetic table, and what the contract allows.",
+        },
+    ),
+    "insider": Preset(
+        kinds=(*_CODES, "datetime", "numeric"),
+        marked=False,
+        knows_membership=True,
+        texts={
+            "who": "Somebody who works with the real data, or did.",
+            "source": "The real data about a person, all but what is wanted.",
+            "sees": "The synthetic table, and who is in the real one.",
+        },
+    ),
+}
+"""Actors that a schema file may name."""
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,6 +168,9 @@ class Threat(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     attacker: Attacker = Attacker()
+    actors: Annotated[
+        tuple[Actor, ...], Meta(description="Several attackers, each with keys and targets; empty: there is one.")
+    ] = ()
     release: Release = Release()
     decision: Decision = Decision()
 
@@ -106,19 +193,104 @@ def questions(table: str) -> dict[str, str]:
 
 
 def threat_from(data: Mapping[str, Any], source: str = "schema") -> Threat:
-    """Return what the tables "attacker", "release" and "decision" of a schema file state.
+    """Return what the tables "attacker", "actor", "release" and "decision" of a schema file state.
 
     Raises
     ------
     SettingError
-        A key is unknown, or a value is neither text nor a list of text.
+        A key is unknown, a value is neither text nor a list of text, or an actor cannot be told from another.
 
     Examples
     --------
     >>> threat_from({"release": {"setting": "public"}}).release.setting
     ('public',)
     """
-    return msgspec.convert({name: _texts(data.get(name, {}), name, source) for name in TABLES}, Threat)
+    stated = {name: _texts(data.get(name, {}), name, source) for name in TABLES}
+    return msgspec.convert(stated | {"actors": _actors(data, source)}, Threat)
+
+
+def _actors(data: Mapping[str, Any], source: str) -> list[Actor]:
+    """Return the actors of a schema file, in its order."""
+    given = data.get("actor")
+    if given is None:
+        return []
+    if not isinstance(given, list) or not given or not all(isinstance(one, Mapping) for one in given):
+        raise SettingError(
+            f"{source}: actor holds no actor. hint: write [[actor]], in two brackets, and below it "
+            f"name, keys and targets, or preset = {' or '.join(map(repr, PRESETS))}."
+        )
+    if "attacker" in data:
+        raise SettingError(
+            f"{source}: both [attacker] and [[actor]]. hint: write what [attacker] says into one [[actor]]."
+        )
+    actors = [_actor(one, source) for one in given]
+    twice = [a.name for i, a in enumerate(actors) if a.name in {b.name for b in actors[:i]}]
+    if twice:
+        raise SettingError(
+            f"{source}: [[actor]]: two actors are named {twice[0]!r}. hint: give each a name of its own."
+        )
+    return actors
+
+
+_KNOWN = ("name", "preset", "keys", "targets", "knows_membership", "population")
+
+
+def _actor(table: Mapping[str, Any], source: str) -> Actor:
+    where, known = f"{source}: [[actor]]", (*_KNOWN, *questions("attacker"))
+    for key in table:
+        if key not in known:
+            raise SettingError(f"{where}: unknown entry {key!r}. hint: use {', '.join(known)}.")
+    preset = table.get("preset", "")
+    if preset != "" and preset not in PRESETS:
+        raise SettingError(f"{where}: no preset of this name. hint: one of {', '.join(PRESETS)}.")
+    name = table.get("name", preset)
+    if not isinstance(name, str) or not 0 < len(name.strip()) <= _LONGEST or "," in name:
+        raise SettingError(
+            f"{where}: name is no text of 1 to {_LONGEST} characters without a comma. "
+            'hint: name = "insurer", or a preset, whose name it then has.'
+        )
+    where = f"{where} {name!r}"
+    member = table.get("knows_membership", preset != "" and PRESETS[preset].knows_membership)
+    if not isinstance(member, bool):
+        raise SettingError(f"{where}: knows_membership is neither true nor false. hint: knows_membership = true.")
+    texts = {k: _text(v, f"{where}: {k}") for k, v in table.items() if k not in _KNOWN}
+    usual = {k: (v,) for k, v in PRESETS[preset].texts.items()} if preset else {}
+    return Actor(
+        name=tidy(name.strip()),
+        preset=preset,
+        keys=_columns(table, "keys", where),
+        targets=_columns(table, "targets", where),
+        knows_membership=member,
+        population=_population(table.get("population"), where),
+        **usual | texts,
+    )
+
+
+_LONGEST = 40
+
+
+def _columns(table: Mapping[str, Any], entry: str, where: str) -> Text | None:
+    """Return the columns that an actor names; None where it names none."""
+    given = table.get(entry)
+    if given is None:
+        return None
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list) or not names or not all(isinstance(n, str) and n for n in names):
+        raise SettingError(f'{where}: {entry} names no column. hint: {entry} = ["age", "sex"], or leave the line out.')
+    if len(set(names)) < len(names):
+        raise SettingError(f"{where}: {entry}: a column is named twice. hint: name it once.")
+    return tuple(names)
+
+
+def _population(given: Any, where: str) -> int | str | None:
+    if given is None or (isinstance(given, str) and given.strip() and not given.strip().endswith("%")):
+        return given
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise SettingError(
+            f"{where}: population is neither a whole number of people nor the path of a table. "
+            'hint: population = 48000, or "register.csv"; shares and percentages are not read.'
+        )
+    return given
 
 
 def _texts(table: Any, name: str, source: str) -> dict[str, Text]:
@@ -138,6 +310,28 @@ def _text(value: Any, where: str) -> Text:
         if isinstance(entry, bool) or not isinstance(entry, str | int | float | date | time):
             raise SettingError(f"{where}: neither text nor a list of text. hint: put it in quotes.")
     return tuple(text for entry in entries if (text := str(entry).strip()))
+
+
+_SEVERAL = """\
+# Several attackers? Take [attacker] out, and write one [[actor]] each; a preset fills in what is left out:
+# [[actor]]
+# preset = "motivated-intruder"  # or "recipient", "insider"
+# name = "insurer"               # in every sentence; else the name of the preset
+# keys = ["age", "sex"]          # columns that the actor knows; else by the preset
+# targets = ["diagnosis"]        # columns that the actor wants; else --targets, or those marked "target"
+# knows_membership = false       # whether the actor knows who is in the real table
+# population = 48000             # people of whom the real table is a part, or the path of a table of them
+"""
+
+
+def _actor_in_toml(actor: Actor) -> str:
+    import tomli_w
+
+    given = {k: v for k, v in msgspec.structs.asdict(actor).items() if v is not None and v != "" and v != ()}
+    usual = {k: (v,) for k, v in PRESETS[actor.preset].texts.items()} if actor.preset else {}
+    ordered = {k: given[k] for k in (*_KNOWN, *questions("attacker")) if k in given and usual.get(k) != given[k]}
+    texts = {k: list(v) if isinstance(v, tuple) else v for k, v in ordered.items()}
+    return "[[actor]]\n" + tomli_w.dumps(texts)
 
 
 GENERATORS_KNOWN = "# The advice of a report names settings where the answer has one of these words:"
@@ -161,6 +355,10 @@ def template(threat: Threat) -> str:
 
     lines = [_OPENING]
     for name in TABLES:
+        if name == "attacker" and threat.actors:
+            lines += ["# Attackers; each is tested with its own keys and targets.", *map(_actor_in_toml, threat.actors)]
+            continue
+        lines += [_SEVERAL] if name == "attacker" else []
         lines.append(f"[{name}]")
         for key, question in questions(name).items():
             stated = getattr(getattr(threat, name), key)

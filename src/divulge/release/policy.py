@@ -105,7 +105,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     power: dict[str, Share] = {}
     """By attack or "any": upper bound on the smallest excess in rate that its headline comparison detects."""
     attacks: dict[str, Limits] = {}
-    """Limits by attack, which may have a variant in brackets, or by "any"."""
+    """Limits by attack, or by "any", either with a variant or an actor in brackets: "any[insider]"."""
     positive_control: Control | None = None
     change: Change | None = None
     primary: tuple[str, ...] = ()
@@ -172,6 +172,10 @@ low = 0.0
 # [attacks."inference[nearest record]"]
 # high = 0.2
 # score = 80
+
+# An actor of the schema file ([[actor]]) in brackets: all that is tested for the insider.
+# [attacks."any[insider]"]
+# high = 0.1
 
 # Copies planted by --positive-control must be seen, each kind, and a share of them as small as this would be.
 # [positive_control]

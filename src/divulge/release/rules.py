@@ -73,7 +73,8 @@ def parse_rule(rule: str, known: Sequence[str], source: str = "--fail-on") -> tu
         "ATTACK.high > 0.05" (high, low: simultaneous limits of risk; value: its estimate), "ATTACK.score < 95",
         "any.high > 0.05", or "excess", which holds for an overall verdict of "excess found" or "no holdout". A
         variant may follow the attack in brackets, as in "singling_out[3 columns].high > 0.05",
-        "linkability[balanced halves, k = 1].high > 0.05" or "inference[nearest record].high > 0.2".
+        "linkability[balanced halves, k = 1].high > 0.05" or "inference[nearest record].high > 0.2"; or an actor of the
+        schema file, as in "any[insider].high > 0.05".
     known
         Names of attacks.
     source
@@ -134,7 +135,8 @@ def breaches(data: Assessment, rules: Sequence[str], known: Sequence[str]) -> li
 def judge_rule(data: Assessment, rule: str, known: Sequence[str]) -> Judged:
     """Return what was found about a rule, and whether the assessment keeps it.
 
-    The rule is about the largest bound (or the smallest score) over the results of the attack, or of its variant. A
+    The rule is about the largest bound (or the smallest score) over the results of the attack, or of its variant, or of
+    those that an actor asks. A
     rule counts as broken where there is no such number: the attack did not run or has no such variant, there was no
     holdout, or the risk is undefined. It also counts as broken where some results lack the bound or tests of the attack
     failed or were left out. Two kinds of results are ignored: those without a bound whose strangers are always hit
@@ -151,7 +153,7 @@ def judge_rule(data: Assessment, rule: str, known: Sequence[str]) -> Judged:
         why = "not allowed" if verdict in (*FOUND, "no holdout") else unfinished(data, "any")
         return Judged(f"«{verdict}»", not why, why)
     attack, variant, field, operator, limit = parsed
-    own = [r for r in data.results if attack in ("any", r.attack) and variant in ("", r.variant)]
+    own = [r for r in data.results if attack in ("any", r.attack) and variant in ("", r.variant, *r.actors)]
     judged = _compared(own, field, operator, limit)
     missing = unfinished(data, attack)
     return Judged("", False, missing) if judged.kept and missing else judged

@@ -11,6 +11,7 @@ from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.membership.recognised import BY_DISTANCE
 from divulge.core.result import Result, jsonable, plain
 from divulge.core.schema import Schema
+from divulge.core.threat_model import Actor
 from divulge.measures.result import FidelityResult
 from divulge.report import model
 from divulge.report.content import RECORDS
@@ -49,6 +50,7 @@ def assembled(
     fidelity_scope: FidelityScope | None = None,
     sampling: model.Sampling | None = None,
     revealed: Sequence[str] = (),
+    actors: Sequence[Actor] = (),
 ) -> Assessment:
     """Return the content of a run's assessment.json, as custodians see it."""
     made = Assessment(
@@ -79,7 +81,7 @@ def assembled(
         policy=None,
         change=None,
         not_tested=not_tested({r.attack for r in results}, checks),
-        threat=schema.threat,
+        threat=replace(schema.threat, actors=tuple(actors)),
         versions=package_versions(),
         machine=machine_words(),
         attacks=about_attacks({r.attack for r in results}),

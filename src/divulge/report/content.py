@@ -183,7 +183,7 @@ def _no_number(text: str) -> float:
 
 
 _LARGEST = 512  # megabytes of an assessment; start value
-_TEXTS = ("disclosed", "highest_cap_target", "reasons", "recognised_by")
+_TEXTS = ("disclosed", "disclosed_to", "highest_cap_target", "reasons", "recognised_by")
 _TRUTHS = ("copied", "flagged", "named", "named_in_texts", "recognised", "repeated", "replicated_unique")
 
 

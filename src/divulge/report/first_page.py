@@ -16,12 +16,13 @@ from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import advice as advised
 from divulge.report.prose import use
+from divulge.report.prose.actors import by_actor
 from divulge.report.prose.column_map import column_map
 from divulge.report.prose.compared import is_mean, more_people
 from divulge.report.prose.tiles import asked, tiles
 from divulge.report.summary_model import Summary
 
-__all__ = ["advice", "columns", "metrics", "people", "questions", "score", "score_of", "summary"]
+__all__ = ["actors", "advice", "columns", "metrics", "people", "questions", "score", "score_of", "summary"]
 
 
 def summary(data: Assessment) -> Summary:
@@ -30,6 +31,7 @@ def summary(data: Assessment) -> Summary:
         {
             "questions": questions(data),
             "advice": advice(data),
+            "actors": actors(data),
             "columns": columns(data).to_dicts(),
             "metrics": metrics(data),
         },
@@ -52,6 +54,15 @@ def questions(data: Assessment) -> list[dict[str, Any]]:
 def advice(data: Assessment) -> list[dict[str, str]]:
     """Return what to do now, most urgent first, what each step changes, and where it may do harm."""
     return [{"do": a.do, "changes": a.changes, "warning": a.warning} for a in advised.advice(data)]
+
+
+def actors(data: Assessment) -> list[dict[str, Any]]:
+    """Return what was found for each actor of the schema file; [] where there is one attacker."""
+    return [
+        {"actor": a.actor and a.name, "verdict": a.state, "tests": a.n, "sentence": a.sentence,
+         "real_table": a.real_table}
+        for a in by_actor(data)
+    ]  # fmt: skip
 
 
 def columns(data: Assessment) -> pl.DataFrame:

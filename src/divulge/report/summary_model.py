@@ -7,9 +7,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from divulge.core.records import COUNTS, DECISION
+from divulge.core.records import COUNTS, DECISION, LISTING
 
-__all__ = ["ColumnAnswer", "NextStep", "QuestionAnswer", "Summary"]
+__all__ = ["ActorAnswer", "ColumnAnswer", "NextStep", "QuestionAnswer", "Summary"]
 
 
 class QuestionAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,11 +43,28 @@ class ColumnAnswer(msgspec.Struct, frozen=True, kw_only=True):
     risk: Annotated[float | None, COUNTS]
 
 
+class ActorAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found for one actor of the schema file, by what the actor knows."""
+
+    actor: Annotated[str | None, Meta(description="Name; null of the tests that are made once for all.")]
+    verdict: str
+    tests: Annotated[int, Meta(description="Comparisons with strangers."), LISTING]
+    sentence: str
+    real_table: Annotated[
+        str,
+        Meta(description="How often a link to a row of the real table would be right, as if it were released; no risk "
+             "of this release."),
+    ]  # fmt: skip
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What the first page says. It is made of the other fields, and made anew where a file is read."""
 
     questions: tuple[QuestionAnswer, ...]
     advice: Annotated[tuple[NextStep, ...], Meta(description="Most urgent first.")]
+    actors: Annotated[
+        tuple[ActorAnswer, ...], Meta(description="Those of the schema file; empty where there is one attacker.")
+    ] = ()
     columns: Annotated[tuple[ColumnAnswer, ...], Meta(description="Worst first.")]
     metrics: Annotated[
         dict[str, float], Meta(description="Ten numbers; one that this edition lacks is left out."), COUNTS

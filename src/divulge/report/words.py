@@ -70,6 +70,8 @@ ROWS_RISK = (
 
 GLOSSARY = (
     ("acceptable risk", "the largest upper limit of risk that counts as none found; chosen before the run."),
+    ("actor", "one of several attackers of the schema file, with columns that it knows and wants; a run without actors "
+     "has one attacker."),
     ("attribution", "learning the target of a person from keys; CAP is the chance that a synthetic record with the "
      "same keys has the person's target."),
     ("baseline", "the rate of an attacker without the synthetic table; elsewhere: naive rate."),

@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 
 from divulge.attacks.checks import ACCEPTABLE, in_doubt
-from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.key_sets import minimal_disclosing
 from divulge.case.asked import asked_of
 from divulge.case.case import Case, build_case
@@ -52,11 +51,12 @@ from divulge.run.making.positive_control import positive_control as controlled
 from divulge.run.making.progress import Progress, Watch, shown
 from divulge.run.making.resumed import store_of
 from divulge.run.making.runner import Finished, Runner, RunOutcome, heed_interrupts, run_all
+from divulge.run.planning.actors import plan_of_actors, with_actors
 from divulge.run.planning.detectable_risk import reach_in_words
 from divulge.run.planning.linked_people import attacker_of_people, linked_people, with_persons
 from divulge.run.planning.options import Attacker, Reading, RunOptions, Search, attacker_of, listed, n_jobs, stated
 from divulge.run.planning.people import people_of_run
-from divulge.run.planning.plan import Plan, plan_of, without_models
+from divulge.run.planning.plan import Plan, without_models
 from divulge.run.run_result import RunResult, tables_in_report
 from divulge.tables.counting import Engine
 from divulge.tables.kinds import kind_of
@@ -285,12 +285,12 @@ class _Assessing:
         case = self._case(*self._opened(real, synthetic, holdout), watch)
         named = self.options.people
         options, self.on_people = people_of_engine(case, self.options)
-        self.attacker = attacker_of_people(case, self.attacker)
+        self.attacker = with_actors(case, attacker_of_people(case, self.attacker))
         self.progress("checking preconditions", 0, 1)
         checks = check_all(case)
         failing = [c.check for c in checks if c.check in CRITICAL and not c.ok]
         self.progress("looking for key sets", 0, 1)
-        plan = plan_of(case, self.attacker, options)
+        plan = plan_of_actors(case, self.attacker, options)
         if uses_engine(options):
             restrict_to_counts(plan, options)
             self.progress("counting the tables where they are", 0, 1)
@@ -298,7 +298,7 @@ class _Assessing:
             load_distinct_rows(case, plan, options)
         self.options = options
         told = self._told(case, plan)
-        sampling = people_of_run(case, options.sample).sampling(_n_compared(plan))
+        sampling = people_of_run(case, options.sample).sampling(plan.n_compared)
         everybody = sampling is None and named in (None, "all")
         settings = stated(self.attacker, self.reading, options, case.unit, everybody=everybody)  # fails before the run
         store = store_of(case, self.attacker, self.reading, options)
@@ -314,6 +314,7 @@ class _Assessing:
             seconds=stated_seconds(clock.seconds),
             tables=tables_in_report(case),
             schema=case.schema,
+            actors=self.attacker.actors,
             bins=case.bins_in_words([c for c in case.columns if c in case.encoded.binned]),
             checks=checks,
             results=found.results,
@@ -349,7 +350,7 @@ class _Assessing:
     def _told(self, case: Case, plan: Plan) -> list[str]:
         """Tell what the run does and can find, before it begins; return what the report repeats of it."""
         people = people_of_run(case, self.options.sample)
-        reach = reach_in_words(people.fewest, _n_compared(plan), self.options.acceptable)
+        reach = reach_in_words(people.fewest, plan.n_compared, self.options.acceptable)
         slow = note_on_loops(min(case.n_rows("real"), case.n_rows("synthetic")))
         samples = people.notes(plan.attacks)
         samples += [TOO_LARGE] * (self.too_large and bool(samples)) + self.on_people
@@ -487,11 +488,6 @@ class _Assessing:
         control = controlled(case, share, again, results)
         self.finished(Finished(_CONTROL, len(KINDS), runner.clock.seconds - before, 0, 0, 0))
         return control
-
-
-def _n_compared(plan: Plan) -> int:
-    """Return the number of attacks that compare members with strangers."""
-    return sum(CATALOGUE[name].compared for name in set(plan.attacks))
 
 
 def _enough(clock: Clock, run: RunOutcome) -> bool:

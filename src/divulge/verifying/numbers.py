@@ -220,7 +220,7 @@ def _or_nan(value: float | None) -> float:
 
 
 def _levels(data: Assessment) -> dict[str, float]:
-    """Return the level of each comparison of an attack at which all of its limits hold together, by attack.
+    """Return the level of each comparison of a family at which all of its limits hold together, by family.
 
     It is found again from the limits of the difference of the comparisons whose counts say all; the commonest counts.
     """
@@ -231,8 +231,13 @@ def _levels(data: Assessment) -> dict[str, float]:
             continue
         level = _level_of(comparison, r.difference.low_simultaneous, data.settings.level)
         if level is not None:
-            found.setdefault(r.attack, []).append(level)
-    return {attack: _commonest(given) for attack, given in found.items()}
+            found.setdefault(_together(r), []).append(level)
+    return {family: _commonest(given) for family, given in found.items()}
+
+
+def _together(r: ResultRecord) -> str:
+    """Return what the comparisons whose limits hold together have in common: the attack, and the actor if any."""
+    return ", ".join((r.attack, *r.actors[:1]))
 
 
 def _level_of(comparison: Comparison, low: float, least: float) -> float | None:
@@ -263,21 +268,21 @@ def _of_families(data: Assessment) -> Iterator[str]:
     n = len({_family(r) for r in known_here if r.risk is not None or r.variant in CATALOGUE[r.attack].alone})
     for i, r in enumerate(data.results):
         comparison = comparison_of(r, data.settings.level)
-        if comparison is None or r.attack not in known or r.risk is None or r.difference is None:
+        if comparison is None or _together(r) not in known or r.risk is None or r.difference is None:
             continue
         where = f"results[{i}] ({r.attack})"
-        difference, risk = comparison.at(known[r.attack])
+        difference, risk = comparison.at(known[_together(r)])
         pairs = (("difference", r.difference, difference), ("risk", r.risk, risk))
         for name, part, again in pairs:
             ends = ((part.low_simultaneous, again.low), (part.high_simultaneous, again.high))
             if part.low_simultaneous is not None and not all(close(a, b, _LOOSE) for a, b in ends):
                 yield f"{where}: {name}: its limits do not hold at the level of the other comparisons"
-        own = known[r.attack], data.settings.level
+        own = known[_together(r)], data.settings.level
         detectable = [comparison.detectable(1 - (1 - each) / n, each) for each in dict.fromkeys(own)]
         alone = r.variant in CATALOGUE[r.attack].alone  # corrected by a rule of its own
         if not alone and not any(close(r.smallest_detectable, v, 1e-4) for v in detectable):
             yield f"{where}: smallest_detectable: does not follow from the counts"
-        bands = [comparison.leak_free(level) for level in (known[r.attack], data.settings.level)]
+        bands = [comparison.leak_free(level) for level in (known[_together(r)], data.settings.level)]
         shown = r.risk.leak_free_low, r.risk.leak_free_high
         if not any(close(shown[0], b.low, _LOOSE) and close(shown[1], b.high, _LOOSE) for b in bands):
             yield f"{where}: risk: its leak-free band does not follow from the counts"
@@ -287,4 +292,5 @@ def _family(r: ResultRecord) -> str:
     """Return the family that a comparison is corrected in, as a run has them."""
     if r.variant in CATALOGUE[r.attack].alone:
         return f"{r.attack} ({r.variant})"
-    return r.attack if r.holdout is not None else f"{r.attack}, paired rows"
+    name = r.attack if r.holdout is not None else f"{r.attack}, paired rows"
+    return f"{name}, {r.actors[0]}" if r.actors else name

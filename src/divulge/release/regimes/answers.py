@@ -9,6 +9,7 @@ from divulge.release.regimes.regime import Regime, RegimeLine
 from divulge.report import formatting, order
 from divulge.report.model import Assessment
 from divulge.report.prose import statement
+from divulge.report.prose.actors import by_actor
 from divulge.report.prose.compared import short
 from divulge.report.prose.decision import Decision, decision
 from divulge.report.prose.tiles import state_words
@@ -94,7 +95,9 @@ def in_words(name: str) -> str:
     return _CALLED.get(name) or statement.key_words(name.rpartition(".")[2]).replace("_", " ")
 
 
+_ONE_ATTACKER = "the run has one attacker: the schema file names no actors"
 _CALLED = {
+    "threat.actors": "verdict by actor",
     "facts.repeated": "repeated records",
     "facts.verbatim": "whole records",
     "not_tested": "not tested",
@@ -127,9 +130,14 @@ def _result(attack: str, data: Assessment, told: Decision) -> Said:
 
 
 def _field(name: str, data: Assessment, told: Decision) -> Said:
+    if name == "threat.actors":
+        told_of = "; ".join(f"{a.name}: {a.state}" for a in by_actor(data))
+        return Said(name, formatting.brief(told_of, _LETTERS), why="" if told_of else _ONE_ATTACKER)
     if name.startswith("threat."):
         _, table, key = name.split(".")
         texts = getattr(getattr(data.threat, table), key)
+        if table == "attacker":
+            texts = texts or tuple(f"{a.name}: {t}" for a in data.threat.actors for t in getattr(a, key))
         stated = "; ".join(formatting.prose(t, 200) for t in texts)
         return Said(name, formatting.brief(stated, _STATED), why="" if stated else _UNSTATED)
     text = FIELDS[name](data, told) or ""

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from divulge.core.threat_model import Actor, Attacker, Release
 from divulge.release.regimes.answers import NOT_ANSWERED, LineAnswer, Said, answers, in_words, missing, state_of_said
 from divulge.release.regimes.regime import MAPPING, Regime
 from divulge.report import formatting
@@ -17,6 +18,7 @@ from divulge.report.documents.page_of import page_of
 from divulge.report.documents.tables import escaped, markdown_table
 from divulge.report.model import Assessment
 from divulge.report.prose import statement
+from divulge.report.prose.actors import by_actor
 from divulge.report.verdicts import word_of
 
 __all__ = ["DOCUMENTS", "regime_markdown", "regime_page"]
@@ -80,19 +82,32 @@ DOCUMENTS = {"html": regime_page, "md": regime_markdown}
 """The documents about a regime, by format."""
 
 
+def _whose(part: Attacker | Release) -> str:
+    """Return whose answers these are, before the name of each: of an actor the name."""
+    return f"{formatting.name(part.name)}, " if isinstance(part, Actor) else ""
+
+
 def _context(regime: Regime, data: Assessment) -> dict[str, Any]:
     made = answers(regime, data)
     heads = list(dict.fromkeys(a.line.under for a in made))
-    attacker, release = data.threat.attacker, data.threat.release
+    release = data.threat.release
+    attackers = data.threat.actors or (data.threat.attacker,)
     decided = statement.decided(data)
     actors = [(name, formatting.brief(text, _LETTERS)) for name, text in statement.knowledge(data).items()]
-    stated = [
-        (formatting.prose(k.replace("_", " ")), formatting.brief("; ".join(getattr(part, k)), _LETTERS))
-        for part, keys in ((attacker, _ACTORS), (release, _RELEASE))
-        for k in keys
-        if getattr(part, k) and not (part is attacker and k == "who")
+    actors += [
+        (formatting.name(a.name), formatting.brief(f"{a.state}. {a.sentence}", _LETTERS)) for a in by_actor(data)
     ]
-    silent = [k for part, keys in ((attacker, _ACTORS), (release, _RELEASE)) for k in keys if not getattr(part, k)]
+    parts: list[tuple[Attacker | Release, tuple[str, ...]]] = [
+        *((part, _ACTORS) for part in attackers),
+        (release, _RELEASE),
+    ]
+    stated = [
+        (_whose(part) + formatting.prose(k.replace("_", " ")), formatting.brief("; ".join(getattr(part, k)), _LETTERS))
+        for part, keys in parts
+        for k in keys
+        if getattr(part, k) and not (part is not release and k == "who")
+    ]
+    silent = [_whose(part) + k for part, keys in parts for k in keys if not getattr(part, k)]
     synthetic = data.tables.synthetic
     digest = f"; sha256 of the synthetic table begins with {synthetic.sha256[:12]}" if synthetic.sha256 else ""
     edition = "external edition" if data.edition == "external" else "custodian's edition"

@@ -140,7 +140,7 @@ def known_fields() -> list[str]:
     >>> known_fields()[:3], known_fields()[-1]
     (['edition', 'facts.repeated', 'facts.verbatim'], 'threat.decision.triggers')
     """
-    return [*_FIELDS, *(f"threat.{table}.{key}" for table in TABLES for key in questions(table))]
+    return [*_FIELDS, "threat.actors", *(f"threat.{table}.{key}" for table in TABLES for key in questions(table))]
 
 
 def read_regime(given: str | PathLike[str]) -> Regime:

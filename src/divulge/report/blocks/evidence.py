@@ -8,15 +8,17 @@ from typing import Any
 from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.blocks import cells
-from divulge.report.blocks.table import HTML, MARKDOWN, Cell, Col, Name, Num, Small, Table, Word
+from divulge.report.blocks.table import HTML, MARKDOWN, PAGES, Cell, Col, Name, Num, Small, Table, Word
 from divulge.report.control_model import Found
 from divulge.report.model import Column, MinimalKeySet, Precondition
 from divulge.report.policy_model import Condition
+from divulge.report.prose.actors import OfActor
 from divulge.report.prose.decision import Decision
 from divulge.report.prose.tiles import Tile
 from divulge.report.verdicts import CHECKED
 
 __all__ = [
+    "actors",
     "conditions",
     "control",
     "control_attacks",
@@ -81,6 +83,25 @@ def preconditions(rows: Sequence[Precondition]) -> Table:
             Col("what was seen", lambda c: c.detail, css="words"),
         ],
     )
+
+
+def actors(rows: Sequence[OfActor]) -> Table:
+    """Return each actor with its verdict and the worst comparison; the last column is about the real table."""
+    return Table(
+        ("By actor", Small("(what each knows about people; a test that several ask is made once)")),
+        rows=rows,
+        css="small",
+        cols=[
+            Col("actor", lambda a: Name(a.name)),
+            Col("knows", lambda a: Name(a.knows), keep=90),
+            Col("wants", lambda a: Name(a.wants) if a.wants else "-", keep=110),
+            Col("verdict", lambda a: cells.state(a.state)),
+            Num("tests", lambda a: f"{a.n:,}"),
+            Col("worst of them", lambda a: Name(a.brief)),
+            Col("right links to the real table, were it released", lambda a: a.real_table or "-",
+                where=PAGES),
+        ],
+    )  # fmt: skip
 
 
 def questions(rows: Sequence[Tile]) -> Table:

@@ -14,6 +14,7 @@ from divulge.report.documents import html_charts, html_figures, html_front, html
 from divulge.report.documents.page_of import fact, page_of
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
+from divulge.report.prose.actors import by_actor
 from divulge.report.prose.advice import why_mended
 from divulge.report.prose.decision import copied_without_strangers, decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
@@ -100,6 +101,7 @@ def _first_pages(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "data_card": _data_card(data),
         "provenance": statement.provenance(data),
         "kinds": Counter(c.kind for c in data.schema).most_common(),
+        "actors": by_actor(data),
         "attacker": statement.knowledge(data),
         "flags": formatting.flags(data.records),
         "sight": _sight(data),

@@ -67,7 +67,9 @@ def _compared(t: Tile, data: Assessment) -> list[tuple[str, ResultRecord]]:
         means = [r for r in own if r.target is None]
         nearest = [r for r in own if r.target is not None and r.variant == "nearest record"] or own
         worst = order.worst_first(nearest)[: _ROWS - len(means)]
-        return [("all, on average", r) for r in means[:1]] + [(str(r.target), r) for r in worst]
+        return [("all, on average", r) for r in means[:1]] + [
+            (", ".join((str(r.target), *r.actors[:1])), r) for r in worst
+        ]
     if t.id == "linkability":
         first = own[0].settings.get("split") if own else None
         same = [r for r in own if r.settings.get("split") == first]

@@ -13,6 +13,7 @@ from divulge.report.content import settings_of
 from divulge.report.documents.tables import escaped, markdown_cell, markdown_table
 from divulge.report.model import Assessment
 from divulge.report.prose import distances, people, statement, use, wp216
+from divulge.report.prose.actors import by_actor
 from divulge.report.prose.answer import Answer
 from divulge.report.prose.change import fixed_lines
 from divulge.report.prose.decision import Decision, decision
@@ -74,6 +75,7 @@ def _head(data: Assessment) -> str:
         " ".join(p for p in (f"**{told.title}.**", escaped(told.excluded), escaped(told.headline)) if p),
         escaped(f"{told.release} {told.at_risk}".strip()),
         _tiles(told),
+        markdown_table(evidence.actors(by_actor(data))) if data.threat.actors else "",
         _scope(told),
         _todo(told),
         f"**In full.** {escaped(formatting.sentence(data))} {escaped(formatting.meaning(data))}",

@@ -10,6 +10,7 @@ from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.documents.tables import terminal_table
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import people, statement, use
+from divulge.report.prose.actors import by_actor
 from divulge.report.prose.change import accepted_line
 from divulge.report.prose.decision import Decision, decision, untested
 from divulge.report.prose.tiles import Tile
@@ -79,6 +80,7 @@ def _head(data: Assessment) -> list[Any]:
     if data.change:
         parts.append(Text(f"Change: {clean(data.change.sentence)} {clean(use.changed_line(data))}".rstrip()))
     parts += [Text(clean(_answer(t))) for t in told.tiles if t.id != "use" and t.state != "not tested"]
+    parts += [Text(clean(f"{formatting.capitalized(a.name)}: {a.state}. {a.sentence}")) for a in by_actor(data)]
     parts += [Text(""), Text(clean(f"In full: {formatting.spoken(data, data.verdict.sentence)}"))]
     return parts
 

@@ -35,7 +35,7 @@ import msgspec
 from msgspec.structs import replace
 
 from divulge.core.errors import SettingError
-from divulge.core.threat_model import TABLES, Threat
+from divulge.core.threat_model import TABLES, Actor, Threat, questions
 from divulge.measures.registry import REGISTRY
 from divulge.report.control_model import PositiveControl
 from divulge.report.external import fidelity
@@ -377,4 +377,13 @@ def _threat(s: Source) -> Threat:
         }
         for table in TABLES
     }
-    return msgspec.convert(parts, Threat)
+    return msgspec.convert(parts | {"actors": tuple(_actor(s, a) for a in s.data.threat.actors)}, Threat)
+
+
+def _actor(s: Source, a: Actor) -> Actor:
+    """Return an actor with the names of columns here; a population is told by its number alone."""
+    texts = {key: tuple(numberless(s.names.prose(t)) for t in getattr(a, key)) for key in questions("attacker")}
+    keys, targets = (None if names is None else s.of(names) for names in (a.keys, a.targets))
+    population = a.population if isinstance(a.population, int) else None
+    return replace(a, **texts | {"name": s.names.prose(a.name), "keys": keys, "targets": targets,
+                                 "population": population})  # fmt: skip

@@ -18,6 +18,7 @@ SETTINGS = (
     "guesses",
     "tries",
     "weight at most",
+    "reads",
 )
 """Settings of a result that are shown unchanged; `results` handles lists and numbers of columns. "most people" and
 "rows" count people, and "subsamples" tells whether the tables have one size."""

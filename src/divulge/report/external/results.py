@@ -35,6 +35,7 @@ def result(s: Source, r: ResultRecord) -> ResultRecord:
         variant=s.variant(r),
         keys=s.of(r.keys),
         target=s.target(r.target),
+        actors=tuple(map(s.names.prose, r.actors)),
         settings=_settings(s, r.settings),
         notes=_notes(s, r),
         groups=(),

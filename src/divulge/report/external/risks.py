@@ -31,7 +31,7 @@ def risk(s: Source, r: ResultRecord, sides: Sides) -> Risk | None:
     own = r.risk
     if own is None:
         return None
-    tests = s.n_tests[r.attack]
+    tests = s.n_tests[(r.attack, *r.actors[:1])]
     placed = _placed(r)
     people = s.of_people(r) and not s.kept_back(r) and not placed
     out: dict[str, float | None] = dict.fromkeys(("value", "leak_free_low", "leak_free_high"))
@@ -49,7 +49,7 @@ def lower_limit(s: Source, r: ResultRecord, sides: Sides) -> float | None:
     """Return the simultaneous lower limit that holds for all counts that are shown like these, whoever sets a rate."""
     if r.risk is None or not s.of_people(r) or s.kept_back(r):
         return None
-    return _limits(s, r, sides, 1 - (1 - r.risk.level) / s.n_tests[r.attack])[0]
+    return _limits(s, r, sides, 1 - (1 - r.risk.level) / s.n_tests[(r.attack, *r.actors[:1])])[0]
 
 
 def _placed(r: ResultRecord) -> bool:

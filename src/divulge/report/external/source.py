@@ -53,9 +53,9 @@ class Source:
         return step_of((x.rows, x.units) for x in (t.real, t.holdout) if x is not None)
 
     @cached_property
-    def n_tests(self) -> Counter[str]:
-        """How many results with a risk each attack has."""
-        return Counter(r.attack for r in self.data.results if r.risk is not None)
+    def n_tests(self) -> Counter[tuple[str, ...]]:
+        """How many results with a risk each attack has, those of each actor by themselves."""
+        return Counter((r.attack, *r.actors[:1]) for r in self.data.results if r.risk is not None)
 
     def size(self, n: float | None) -> int | None:
         """Return the size of a table of people, or of a part of one, as shown."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import msgspec
 
 from divulge.attacks.checks import ACCEPTABLE
-from divulge.core.threat_model import Attacker, Decision, Release
+from divulge.core.threat_model import Actor, Attacker, Decision, Release, questions
 from divulge.report import formatting, order
 from divulge.report.model import Assessment
 from divulge.report.prose import wp216
+from divulge.report.prose.actors import knowledge_of, stated_of
 from divulge.report.prose.compared import quoted
 from divulge.report.prose.decision import Decision as FirstPage
 from divulge.report.prose.people import size_in_words, sizes
@@ -49,6 +50,7 @@ CERTIFICATE = (
 """What the report is evidence for, and for how long."""
 
 _ENTRIES = 20
+_FEW = 6  # columns of an actor that are named among others
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +112,15 @@ def _about(r: Release) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def threat_model(data: Assessment) -> list[tuple[str, Stated]]:
-    """Return what is stated about the attacker and about the release."""
-    return [("Attacker", stated(data.threat.attacker)), ("Release", stated(data.threat.release))]
+    """Return what is stated about the attacker, or about each actor, and about the release."""
+    actors = [(f"Actor {formatting.name(a.name)}", _of_actor(a)) for a in data.threat.actors]
+    return [*(actors or [("Attacker", stated(data.threat.attacker))]), ("Release", stated(data.threat.release))]
+
+
+def _of_actor(actor: Actor) -> Stated:
+    """Return what is stated of an actor, with the columns that it knows and wants."""
+    own = stated(Attacker(**{key: getattr(actor, key) for key in questions("attacker")}))
+    return Stated([*stated_of(actor), *own.given], own.left_out)
 
 
 def decided(data: Assessment) -> Stated:
@@ -133,7 +142,10 @@ def knowledge(data: Assessment) -> dict[str, str]:
     keys, targets = data.settings.keys, data.settings.targets
     pairs = data.key_sets
     tried = any(r.keys for r in data.results if not order.in_question(r))
-    if keys:
+    actors = data.threat.actors
+    if actors:
+        known = " ".join(f"{formatting.name(a.name)}: {knowledge_of(a, _FEW)}." for a in actors)
+    elif keys:
         known = ", ".join(map(formatting.name, keys))
     elif pairs:
         longest = max(len(k.keys) for k in pairs)
@@ -145,13 +157,16 @@ def knowledge(data: Assessment) -> dict[str, str]:
         known = "The columns that the schema marks as keys." if tried else "Nothing: no key set was tested."
     if any(r.attack == "inference" and not r.keys for r in data.results):
         known = f"{known.removesuffix('.')}. For inference: all columns but the target."
-    if targets:
+    if actors:
+        wanted = " ".join(f"{formatting.name(a.name)}: {quoted(a.targets or (), _FEW)}." for a in actors)
+    elif targets:
         wanted = ", ".join(map(formatting.name, targets))
     else:
         tested = list(dict.fromkeys(r.target for r in data.results if r.target))
         names = ", ".join(map(formatting.name, tested))
         wanted = f"Each usable column that is no key, in turn: {names}." if tested else "No target was tested."
-    who = data.threat.attacker.who
+    who = [f"{formatting.name(a.name)}: {' '.join(a.who)}".removesuffix(": ") for a in actors]
+    who = who or list(data.threat.attacker.who)
     real, rows = data.tables.real, formatting.compact(data.tables.real.rows)
     n = formatting.rows_of(data, "holdout")
     strangers = "" if n is None else f", and as a check {n:,} strangers"

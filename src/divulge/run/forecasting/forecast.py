@@ -33,11 +33,12 @@ from divulge.run.engines.people_sample import (
 from divulge.run.engines.people_sample import SAMPLES as _SAMPLES
 from divulge.run.forecasting.outlook import Given, Outlook, PlannedTests
 from divulge.run.making.positive_control import KINDS
+from divulge.run.planning.actors import actors_in_words, plan_of_actors, with_actors
 from divulge.run.planning.detectable_risk import RATES, reach_in_words, smallest_excess
 from divulge.run.planning.linked_people import attacker_of_people, linked_people, with_persons
 from divulge.run.planning.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, n_jobs
 from divulge.run.planning.people import FEWER
-from divulge.run.planning.plan import Plan, first_key_sets, plan_of
+from divulge.run.planning.plan import Plan, first_key_sets
 from divulge.tables.counting import BY_ROWS, COUNTING, Engine, narrowest
 from divulge.tables.opening import opened
 from divulge.tables.sizes import TableSize, size_of
@@ -217,7 +218,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         work = whole.of_people(sum(asked) / sum(of))
     disk, blocks = on_disk(case, planned.attacks, options, _of_codes(case))
     seconds = _seconds_of(case, planned, work, options, limit)
-    n_attacks = sum(CATALOGUE[name].compared for name in set(planned.attacks))
+    n_attacks = planned.n_compared
     fewer = replace(case, people_of={"real": asked[0], "holdout": asked[1]})
     return Outlook(
         tables=tuple(Given(r, s.rows, len(s.sample.columns), s.exact) for r, s in sizes.tables.items()),
@@ -237,7 +238,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         excesses=_excesses(asked, n_attacks, options.level) if case.has_holdout else (),
         reach=reach_in_words(fewer, n_attacks, options.acceptable),
         seed=options.seed,
-        notes=(*planned.notes, *told, *_limited(planned.attacks, max(of))),
+        notes=(*planned.notes, *actors_in_words(planned), *told, *_limited(planned.attacks, max(of))),
         engine=options.engine if options.engine in COUNTING else "auto",
         disk=disk,
         disk_free=disk_free if disk else None,
@@ -330,7 +331,7 @@ def _limited(attacks: Iterable[str], people: int) -> list[str]:
 def prepared(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunOptions) -> tuple[_Announced, Plan, Work]:
     """Return the case of the samples, the plan of a run on the whole tables, and its work where everybody is asked."""
     case = announced(sizes, reading, options)
-    planned = plan_of(case, attacker, options, first_key_sets)
+    planned = plan_of_actors(case, with_actors(case, attacker), options, first_key_sets)
     text = sum(s.file_bytes for s in sizes.tables.values())
     return case, planned, work_of(case, planned.tasks, options, text_bytes=text)
 

@@ -67,6 +67,8 @@ def per_record(
     From the results of `named_in_texts`: `own_words` (forms of words of the person's own that recur in synthetic texts,
     which happens by chance to strangers too) and `named_in_texts` (flagged at a false discovery rate of 10%).
 
+    Of a schema file with actors: `disclosed_to` (the actors to whose knowledge DiSCO discloses a target).
+
     Where a sample of people was asked, `asked` says who, and what only they were asked is null for the others.
 
     Named and repeated records come first, then flagged ones, then records with graver signs, then records with higher
@@ -187,14 +189,15 @@ _OWN = ("copied", "replicated_unique", "n_disclosed", "highest_cap")
 """Columns that are computed together with others, so that `_recorded` leaves them out."""
 
 
-def _recorded(people: People, results: Sequence[Result]) -> dict[str, NDArray[np.generic]]:
-    """Return the columns of the other attacks that score people, as declared in their entries."""
+def _recorded(people: People, results: Sequence[Result]) -> dict[str, NDArray[np.generic] | pl.Series]:
+    """Return the columns of the other attacks that score people, as declared in their entries, and of actors."""
     entries = [
         (name, a.record) for name, a in CATALOGUE.items() if a.record is not None and a.record.column not in _OWN
     ]
-    return {
+    found = {
         record.column: _column(people, record, [r for r in results if r.attack == name]) for name, record in entries
     }
+    return found | _disclosed_to(people.case.n_rows("real"), results)
 
 
 def _column(people: People, record: Record, results: Sequence[Result]) -> NDArray[np.generic]:
@@ -240,10 +243,26 @@ def _share_at_least(values: Floats) -> Floats:
 
 def _signs(n: int, results: Sequence[Result], role: str) -> tuple[Bools, Bools, dict[str, Bools]]:
     """Return which records are copied, which are replicated uniques, and for each target which are disclosed."""
-    hits = {str(r.target): _hit(n, r, role) for r in results if (r.attack, r.variant) == ("disco", "DiSCO")}
+    hits = _disclosed(n, results, role, lambda r: [str(r.target)])
     unique = _any_hit(n, _uniques(results), role)
     copied = _any_hit(n, [r for r in results if (r.attack, r.variant) == ("copies", "exact")], role)
     return copied, unique, hits
+
+
+def _disclosed(n: int, results: Sequence[Result], role: str, of: Callable[[Result], Iterable[str]]) -> dict[str, Bools]:
+    """Return which records DiSCO discloses, by target or by whoever asks, given what a result is of."""
+    hits: dict[str, Bools] = {}
+    for r in results:
+        if (r.attack, r.variant) == ("disco", "DiSCO"):
+            own = _hit(n, r, role)
+            hits |= {name: own | hits[name] if name in hits else own for name in of(r)}
+    return hits
+
+
+def _disclosed_to(n: int, results: Sequence[Result]) -> dict[str, pl.Series]:
+    """Return the actors to whom each record is disclosed, as a column; {} where there is one attacker."""
+    hits = _disclosed(n, results, "real", lambda r: r.actors)
+    return {"disclosed_to": _names(hits, n)} if hits else {}
 
 
 def _uniques(results: Sequence[Result]) -> list[Result]:

@@ -230,7 +230,7 @@ def _outcome(tasks: Sequence[Task], answers: Mapping[int, Answer]) -> RunOutcome
         if isinstance(answer, str):
             run.failed.append(Failure(attack=task.attack, why=answer))
         elif answer is not None:
-            run.results += answer
+            run.results += [msgspec.structs.replace(r, actors=task.actors) for r in answer] if task.actors else answer
     planned = Counter(t.attack for t in tasks)
     run.left_out += counted_left_out([tasks[i].attack for i, a in answers.items() if a.found is None], planned, TIME_UP)
     why = "no model was trained, as half of the time was used"

@@ -18,6 +18,7 @@ from divulge.core.errors import SettingError
 from divulge.core.relations import RelationalSchema
 from divulge.core.result import jsonable
 from divulge.core.schema import Schema, column_names
+from divulge.core.threat_model import Actor
 from divulge.measures.registry import checked_tolerance
 from divulge.measures.result import TOLERANCE
 from divulge.report.model import Settings
@@ -47,6 +48,8 @@ class Attacker:
     """Columns that the attacker wants to learn; None takes all columns that are not keys."""
     subgroups: Sequence[str] = ()
     """Columns whose values define groups of people."""
+    actors: tuple[Actor, ...] = ()
+    """Actors of the schema file, with the columns that each knows and wants; keys and targets are those of all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,9 +56,15 @@ class People:
         out = list(results)
         for name, entry in CATALOGUE.items():
             own = [r for r in results if r.attack == name]
-            if entry.summary is not None and own:
-                place = 1 + max(i for i, r in enumerate(out) if r.attack == name)
-                out[place:place] = [worded(r, entry) for r in entry.summary(self.of(name), own)]
+            if entry.summary is None or not own:
+                continue
+            place = 1 + max(i for i, r in enumerate(out) if r.attack == name)
+            known = dict.fromkeys(r.keys if r.actors else () for r in own)
+            for keys in reversed(known):  # actors who know the same have one mean over what any of them wants
+                some = [r for r in own if not r.actors or r.keys == keys]
+                who = {"keys": keys, "actors": _all_actors(some)} if keys else {}
+                found = [replace(r, **who) for r in entry.summary(self.of(name), some)]
+                out[place:place] = [worded(r, entry) for r in found]
         return out
 
     def corrected(self, results: Sequence[Result], acceptable: float, n_families: int) -> list[Result]:
@@ -134,6 +140,10 @@ class People:
 def people_of_run(case: Case, people: int | None) -> People:
     """Return the people of a run that asks at most `people` members and as many strangers; None asks all."""
     return People(case, asked_of(case, people))
+
+
+def _all_actors(results: Sequence[Result]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for r in results for name in r.actors))
 
 
 def _at(scores: Floats, rows: Ints, n: int) -> Floats:

@@ -23,7 +23,7 @@ from divulge.run.planning.options import Attacker, RunOptions
 from divulge.stats import LEAST_P
 from divulge.tables.counting import COUNTING
 
-__all__ = ["Plan", "Search", "Task", "first_key_sets", "plan_of", "without_models"]
+__all__ = ["Plan", "Search", "Task", "best_key_sets", "check_level", "first_key_sets", "plan_of", "without_models"]
 
 Search = Callable[[Case, Sequence[str], int, int], tuple[list[KeySet], list[str]]]
 """Takes case, targets, how many key sets to keep of each and threads; returns the key sets and notes."""
@@ -55,6 +55,9 @@ class Task:
     settings: dict[str, Any]
     in_family: bool = False
     """Whether it is one of a family of tests that are resampled together."""
+    actors: tuple[str, ...] = ()
+    """Names of the actors who ask it, the first of whose families it is in; () where there is one attacker, or where
+    it is made once for all."""
 
 
 @dataclass
@@ -76,6 +79,11 @@ class Plan:
     def attacks(self) -> list[str]:
         """Names of the planned attacks, one for each call."""
         return [t.attack for t in self.tasks]
+
+    @property
+    def n_compared(self) -> int:
+        """Number of planned attacks that compare members with strangers; those of each actor count by themselves."""
+        return sum(CATALOGUE[name].compared for name, _ in {(t.attack, t.actors[:1]) for t in self.tasks})
 
     def leave_out(self, why: Mapping[str, str]) -> None:
         """Take all tasks of some planned attacks out, and list each with the reason among those not made."""
@@ -100,7 +108,8 @@ class _Columns:
     """Targets that are attacked with all other columns known."""
 
 
-def _best_key_sets(case: Case, targets: Sequence[str], keep: int, jobs: int) -> tuple[list[KeySet], list[str]]:
+def best_key_sets(case: Case, targets: Sequence[str], keep: int, jobs: int) -> tuple[list[KeySet], list[str]]:
+    """Return the best key sets of a search by the synthetic table, and notes."""
     return ranked_key_sets(case, targets, keep=keep, jobs=jobs)
 
 
@@ -116,7 +125,7 @@ def first_key_sets(case: Case, targets: Sequence[str], keep: int, jobs: int) -> 
     return out, []
 
 
-def plan_of(case: Case, attacker: Attacker, options: RunOptions, search: Search = _best_key_sets) -> Plan:
+def plan_of(case: Case, attacker: Attacker, options: RunOptions, search: Search = best_key_sets) -> Plan:
     """Return the plan of a run. Given keys are tested as they are; without keys the best key sets of a search are.
 
     Parameters
@@ -149,7 +158,7 @@ def plan_of(case: Case, attacker: Attacker, options: RunOptions, search: Search 
         plan.described = list(columns.wanted)
     made = {t.attack for t in plan.tasks}
     if case.has_holdout:
-        _check_level(options.level, sum(CATALOGUE[name].compared + len(CATALOGUE[name].alone) for name in made))
+        check_level(options.level, sum(CATALOGUE[name].compared + len(CATALOGUE[name].alone) for name in made))
     plan.not_run = [
         NotRun(attack=name, why=_why_not(case, entry, columns) if options.makes(name) else _AS_ASKED)
         for name, entry in CATALOGUE.items()
@@ -158,7 +167,7 @@ def plan_of(case: Case, attacker: Attacker, options: RunOptions, search: Search 
     return plan
 
 
-def _check_level(level: float, n_attacks: int) -> None:
+def check_level(level: float, n_attacks: int) -> None:
     """Raise a `SettingError` if no finding could survive the correction for the number of attacks at this level."""
     highest = highest_level(n_attacks)
     if level > highest + 1e-12:
@@ -301,7 +310,7 @@ def _on_pair(attack: str, keys: tuple[str, ...], target: str, calls: Iterable[Ma
 def _planned(case: Case, columns: _Columns, per: str) -> Iterator[Attack]:
     """Yield the attacks of one kind of plan that these tables allow, in the order of the catalogue."""
     for entry in CATALOGUE.values():
-        if entry.plan.per == per and _fits(case, entry, columns):
+        if entry.plan.per == per and not entry.plan.for_actors and _fits(case, entry, columns):
             yield entry
 
 
@@ -318,7 +327,7 @@ def _fits(case: Case, entry: Attack, columns: _Columns) -> bool:
 def _why_not(case: Case, entry: Attack, columns: _Columns) -> str:
     """Return why no test of an attack is planned."""
     plan = entry.plan
-    if plan.per == "demand":
+    if plan.per == "demand" or plan.for_actors:
         return plan.why
     if plan.strangers and not case.has_holdout:
         return _NO_STRANGERS

@@ -128,7 +128,7 @@ def _people_of(result: Result) -> int:
 
 
 def _several(own: Sequence[Result], primary: Primary) -> bool:
-    return sum(primary.always(r.variant) for r in own) > 1
+    return len({r.variant for r in own if primary.always(r.variant)}) > 1
 
 
 def _is_its_mean(result: Result, entry: Attack, attacker: Attacker) -> bool:
@@ -137,7 +137,9 @@ def _is_its_mean(result: Result, entry: Attack, attacker: Attacker) -> bool:
 
 
 def is_named(result: Result, primary: Primary, attacker: Attacker) -> bool:
-    """Return whether a result is about a target, and keys where it must be, that the user named."""
+    """Return whether a result is about a target, and keys where it must be, that the user or an actor named."""
+    if result.actors:
+        return primary.named(result.variant) and result.target is not None
     if not primary.named(result.variant) or result.target not in (attacker.targets or ()):
         return False
     return not primary.by_keys or bool(attacker.keys)
