@@ -92,7 +92,7 @@ def questions(rows: Sequence[Tile]) -> Table:
             Col("question", lambda t: t.head),
             Col("state", lambda t: cells.state(t.shown)),
             Col(
-                "members are people in the real table, strangers people whom the synthesizer never saw",
+                "members are people in the real table, strangers people the synthesizer never saw",
                 lambda t: Name(t.sentence),
             ),
         ],

@@ -255,7 +255,7 @@ def order_told(data: Comparison) -> str:
 def use_told(data: Comparison) -> str:
     """Return what the number of use is; "" without fidelity."""
     of = compared_parts(data)
-    told = f"Use: distance of {of} from the real table; {SCALE_IN_WORDS}."
+    told = f"Use: distance of {of}; 1 is a new sample, {SCALE_IN_WORDS}."
     return told if of else ""
 
 
@@ -347,7 +347,11 @@ def steps_in_words(data: Comparison) -> list[str]:
 def _names(of: Sequence[Candidate], last: str) -> str:
     names = [f"“{formatting.name(c.label)}”" for c in of[:_NAMED]]
     if len(of) > _NAMED:
-        return f"{', '.join(names)} and {len(of) - _NAMED} more"
+        return (
+            f"the {len(of)} with a finding"
+            if of[0].verdict in FOUND
+            else f"{', '.join(names)} and {len(of) - _NAMED} more"
+        )
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 

@@ -84,7 +84,7 @@ def candidates(data: Comparison) -> Table:
 
 
 _NAMED = 6  # candidates up to which each is told apart by name
-_WHY, _BRIEF = 240, 40
+_WHY, _BRIEF = 240, 36
 
 
 def _why(c: Candidate) -> str:

@@ -109,11 +109,11 @@ def _parts(data: Comparison, width: int) -> list[Any]:
         parts.append(Text("Row beside column, by number. More: its worst attack is worse beyond chance."))
     elif data.two_by_two:
         parts += [terminal_table(tables.two_by_two(data), edge=False), Text()]
-    if data.front:
+    if data.front and not matrix(data):
         parts.append(Text(clean(front_in_words(data))))
     if use := use_told(data):
         parts.append(Text(use))
-    if data.not_compared:
+    if data.not_compared and not matrix(data):
         parts.append(Text("Not ranked: " + ", ".join(n.what for n in data.not_compared) + "."))
     parts += [Text(f"Note: {clean(note)}") for note in data.notes if note not in STANDING]
     return parts

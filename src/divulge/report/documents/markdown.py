@@ -93,7 +93,7 @@ def _tiles(told: Decision) -> str:
 def _scope(told: Decision) -> str:
     lines = [("Preconditions", told.preconditions)]
     lines += [] if told.reach else [("Ruled out", told.unbounded)]
-    lines += [("Main tests", formatting.capitalized(told.main))] if told.main else []
+    lines += [("Main tests", told.main)] if told.main else []
     lines += [("Further tests", told.screened), ("Not tested", told.not_tested)]
     lines += [("Several tables", told.together), ("Asked", told.asked)]
     text = "\n".join(f"- **{name}.** {escaped(text)}" for name, text in lines if text)

@@ -198,8 +198,7 @@ def hit_words(r: ResultRecord) -> str:
     if formatting.of_guesses(r.attack):
         return f"Guessed descriptions{_of_columns(r)}, not people, that fit exactly one person."
     if r.attack == "membership" and r.holdout is not None and r.holdout.rate is not None:
-        wrong = plain_share(r.holdout.rate, r.holdout.n)
-        return f"Are taken for members, by a test that wrongly takes about {wrong} of strangers for members."
+        return "Are taken for members, of strangers wrongly."
     told = "have their values guessed right, column by column" if is_mean(r) else seen(r)
     return f"{formatting.capitalized(told)}."
 
@@ -208,7 +207,7 @@ def hit_words(r: ResultRecord) -> str:
 
 MEMBERS = "members (people in the real table)"
 """Members where a page names them first."""
-STRANGERS = "strangers (people whom the synthesizer never saw)"
+STRANGERS = "strangers (people the synthesizer never saw)"
 """Strangers where a page names them first."""
 
 

@@ -237,7 +237,7 @@ def _beyond_chance(r: ResultRecord, data: Assessment) -> str:
     high = more_people(r, "high_simultaneous")
     most = None if high is None else step * ceil(min(high, n) / step)
     ends = [f"at least {sure:,}"] * (0 < sure < more) + [f"at most {most:,}"] * (most is not None and most > more)
-    limits = f": {' and '.join(ends)}, {_confidence(r, data)}" if ends else ""
+    limits = f": {', '.join(ends)} ({_confidence(r, data)})" if ends else ""
     told = f"That is about {more:,} people ({plain_share(more / n, n)}) beyond chance in this test{limits}."
     return f"{told} {_in_all(r, data)}"
 
@@ -246,7 +246,7 @@ def _confidence(r: ResultRecord, data: Assessment) -> str:
     """Return how sure the limits of a test are, and who asked for that."""
     level = data.settings.level
     who = "divulge's usual" if level == LEVEL else "set for this run"
-    return f"with {100 * level:g}% confidence ({who}) in all tests of {r.attack.replace('_', ' ')} together"
+    return f"{100 * level:g}% confidence for all tests of {r.attack.replace('_', ' ')}, {who}"
 
 
 def _in_all(r: ResultRecord, data: Assessment) -> str:

@@ -60,7 +60,7 @@ class Reach:
     target: str | None = None
     """The column whose guesses reach that far; None where it is not one."""
     people: int | None = None
-    """The share as a number of members; None where nothing bounds it, or the test does not count people."""
+    """The share as a number of members, on average over targets; None where nothing bounds it, or of guesses."""
 
     @property
     def told(self) -> str:
@@ -99,20 +99,20 @@ def reaches(data: Assessment) -> tuple[Reach, ...]:
 
 
 def main_tests(data: Assessment) -> str:
-    """Return which tests must exclude a leak before a table is cleared; "" where none can clear it."""
+    """Return what the main tests, which `excluded` names, must do before a table is cleared; "" where none can."""
     if data.verdict.verdict not in ("none found", "cannot tell"):
         return ""
-    names = dict.fromkeys(_name(x.test) for x in reaches(data) if x.required)
-    limit = _limit_set(data)
+    n = sum(x.required for x in reaches(data))
     policy = ", or what the policy accepts" if any(b.acceptable is not None for b in data.verdict.bounds) else ""
-    return f"{', '.join(names)}; each must exclude a leak above {limit}{policy}." if names else ""
+    which = f"All {n} main tests" if n > 1 else "The main test"
+    return f"{which} must rule out a leak above {_limit_set(data)}{policy}." if n else ""
 
 
 def excluded(data: Assessment) -> str:
     """Return above which share of members each main test rules a leak out, and up to which not, with people."""
     required = [x for x in reaches(data) if x.required]
     out, open_ = ([x for x in required if (x.state == "none found") == bounded] for bounded in (True, False))
-    told = [f"{_of(x)} above {x.limit}{_in_people(x, data, first=not i)}" for i, x in enumerate(out)]
+    told = [f"{_name(x.test)} {x.limit}{_in_people(x, data, first=not i)}" for i, x in enumerate(out)]
     left = [
         f"{_of(x)} not bounded" if x.limit == NOT_BOUNDED
         else f"{_of(x)} up to {x.limit}{_in_people(x, data, first=not i and not out)}"
@@ -120,7 +120,9 @@ def excluded(data: Assessment) -> str:
     ]  # fmt: skip
     accepted = any(b.acceptable is not None for b in data.verdict.bounds)
     limit = "" if accepted or all(x.limit == NOT_BOUNDED for x in open_) else f" (limit {_limit_set(data)})"
-    parts = [f"Leaks ruled out: {_some(told)}."] * bool(told) + [f"Not ruled out{limit}: {_some(left)}."] * bool(left)
+    parts = [f"Leaks ruled out above: {_some(told)}."] * bool(told) + [f"Not ruled out{limit}: {_some(left)}."] * bool(
+        left
+    )
     return " ".join(parts)
 
 
@@ -142,7 +144,7 @@ def _some(parts: Sequence[str]) -> str:
     return ", ".join(parts[:_FEW]) + (f" and {more} more" if more > 0 else "")
 
 
-_FEW = 3  # main tests that a sentence names at most
+_FEW = 8  # main tests that a sentence names at most
 
 
 def _limit_set(data: Assessment) -> str:
@@ -177,14 +179,11 @@ def _reach(bound: Bound, data: Assessment) -> Reach:
     name = test_name(bound.attack) + ("" if bound.primary else " (no main test)")
     state: Verdict = "none found" if bound.bounded else "cannot tell"
     share = bound.limit if bound.limit is not None else _most(bound, data) if bound.bounded else None
-    counts = share is not None and not formatting.of_guesses(bound.attack) and not bound.variant.endswith(_MEAN)
+    counts = share is not None and not formatting.of_guesses(bound.attack)
     return Reach(
         bound.attack, name, state, _limit(bound, data), _height(bound), bound.primary, _why(bound), bound.target,
         people_at_most(share, data) if share is not None and counts else None,
     )  # fmt: skip
-
-
-_MEAN = "mean over targets"  # what such a share is of are guesses, not people
 
 
 def _why(bound: Bound) -> str:

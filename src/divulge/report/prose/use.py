@@ -11,7 +11,7 @@ from divulge.measures.differing import Differing, differing, told_of
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict, digits, grouped, name_of
 from divulge.measures.too_close import drawn_ruler, is_closer
-from divulge.report.formatting import enumerated, name, several
+from divulge.report.formatting import capitalized, enumerated, name, several
 from divulge.report.model import Assessment
 from divulge.report.policy_model import ChangedFidelity
 from divulge.report.prose.compared import Bar
@@ -153,8 +153,8 @@ SCALE = 5
 """The ruler at which the bar of use ends."""
 _USES = ((2, "a little coarser"), (4, "coarse"), (float("inf"), "of little use for counts"))
 """Words for a ruler up to these that is above those of new samples."""
-SCALE_IN_WORDS = "1 is a new sample; less is closer, as copies are; above 4 is of little use"
-"""The scale of use, in short."""
+SCALE_IN_WORDS = "below 1 is closer, as copies are; above 4, of little use"
+"""The scale of use, beside a 1 for a new sample."""
 
 
 def use_word(head: FidelityResult) -> str:
@@ -181,7 +181,7 @@ def brief(data: Assessment, head: FidelityResult) -> str:
     if head.verdict == "cannot tell":
         return f"Distance of {_inside(what)}: {SCALE_IN_WORDS}."
     of = f"{differ:,} of {_compared(head):,} {_inside(what)} differ{'s' * (differ == 1)} beyond chance."
-    return f"{of if differ else f'{what}: {FIDELITY[head.verdict].of_distance}'} {SCALE_IN_WORDS}."
+    return f"{of if differ else f'{what}: {FIDELITY[head.verdict].of_distance}'} {capitalized(SCALE_IN_WORDS)}."
 
 
 def told(data: Assessment, head: FidelityResult) -> str:
