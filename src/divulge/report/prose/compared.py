@@ -198,7 +198,7 @@ def hit_words(r: ResultRecord) -> str:
     if formatting.of_guesses(r.attack):
         return f"Guessed descriptions{_of_columns(r)}, not people, that fit exactly one person."
     if r.attack == "membership" and r.holdout is not None and r.holdout.rate is not None:
-        return "Are taken for members, of strangers wrongly."
+        return "Are taken for members (strangers by mistake)."
     told = "have their values guessed right, column by column" if is_mean(r) else seen(r)
     return f"{formatting.capitalized(told)}."
 
