@@ -61,6 +61,7 @@ class Page(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
+        self.close_cells({"td": 1, "th": 1, "tr": 2}.get(tag, 0))
         self.tags.append((tag, dict(attrs), tuple(self.open)))
         if re.fullmatch("h[1-6]", tag):
             self.levels.append(int(tag[1]))
@@ -68,7 +69,14 @@ class Page(HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag):
+        self.close_cells({"tr": 1, "tbody": 2, "thead": 2, "table": 2}.get(tag, 0))
         assert self.open.pop() == tag
+
+    def close_cells(self, kinds):
+        """Close a cell, and of two kinds a row too: HTML lets their end tags go."""
+        for ends in ({"td", "th"}, {"tr"})[:kinds]:
+            if self.open and self.open[-1] in ends:
+                self.open.pop()
 
     def handle_data(self, data):
         if not {"script", "style"} & set(self.open):

@@ -345,14 +345,15 @@ def steps_in_words(data: Comparison) -> list[str]:
 
 
 def _names(of: Sequence[Candidate], last: str) -> str:
+    if len(of) > _LISTED and of[0].verdict != "none found":
+        return f"the {len(of)} {'with' if group_of(of[0]) == len(GROUPS) - 1 else 'without'} a finding"
     names = [f"“{formatting.name(c.label)}”" for c in of[:_NAMED]]
     if len(of) > _NAMED:
-        return (
-            f"the {len(of)} with a finding"
-            if of[0].verdict in FOUND
-            else f"{', '.join(names)} and {len(of) - _NAMED} more"
-        )
+        return f"{', '.join(names)} or {len(of) - _NAMED} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+_LISTED = 3  # candidates of a group without clearance that a step names at most
 
 
 def _next(of: Sequence[Candidate]) -> str:
