@@ -50,18 +50,41 @@ def tables(n=160, names=("age", "job", "region", "sex", "income", "code"), seed=
     return real, pl.concat([real[: n // 2], people(n // 2)]), holdout
 
 
+def ended(text):
+    """Return a page with the end tags of cells and rows that HTML lets go."""
+    out, cell, row = [], "", False
+    for part in re.split(r"(</?(?:td|th|tr|tbody|thead)\b[^>]*>)", text):
+        tag = re.match(r"<(/?)(td|th|tr|tbody|thead)\b", part)
+        if tag:
+            end = ""
+            if cell and (tag[2] in ("td", "th", "tr", "tbody", "thead")):
+                end += "" if tag[1] and tag[2] == cell else f"</{cell}>"
+                cell = ""
+            if row and tag[2] in ("tr", "tbody", "thead"):
+                end += "" if tag[1] and tag[2] == "tr" else "</tr>"
+                row = False
+            if not tag[1]:
+                cell, row = (tag[2], row) if tag[2] in ("td", "th") else (cell, tag[2] == "tr")
+            if end and out and out[-1].endswith("\n"):
+                out[-1] = out[-1][:-1]
+                end += "\n"
+            out.append(end)
+        out.append(part)
+    return "".join(out)
+
+
 class Page(HTMLParser):
     """What a browser would make of the page: tags, attributes, text; complains of tags that do not match."""
 
     def __init__(self, text):
         super().__init__()
+        text = ended(text)
         self.html, self.open, self.tags, self.words, self.levels = text, [], [], [], []
         self.feed(text)
         self.close()
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
-        self.close_cells({"td": 1, "th": 1, "tr": 2}.get(tag, 0))
         self.tags.append((tag, dict(attrs), tuple(self.open)))
         if re.fullmatch("h[1-6]", tag):
             self.levels.append(int(tag[1]))
@@ -69,14 +92,7 @@ class Page(HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag):
-        self.close_cells({"tr": 1, "tbody": 2, "thead": 2, "table": 2}.get(tag, 0))
         assert self.open.pop() == tag
-
-    def close_cells(self, kinds):
-        """Close a cell, and of two kinds a row too: HTML lets their end tags go."""
-        for ends in ({"td", "th"}, {"tr"})[:kinds]:
-            if self.open and self.open[-1] in ends:
-                self.open.pop()
 
     def handle_data(self, data):
         if not {"script", "style"} & set(self.open):
