@@ -236,7 +236,9 @@ def _beyond_chance(r: ResultRecord, data: Assessment) -> str:
         return ""
     high = more_people(r, "high_simultaneous")
     most = None if high is None else step * ceil(min(high, n) / step)
-    ends = [f"at least {sure:,}"] * (0 < sure < more) + [f"at most {most:,}"] * (most is not None and most > more)
+    ends = [f"at least {sure:,}"] * (0 < sure < more)
+    if most is not None and most > more:
+        ends.append(f"at most {most:,}")
     limits = f": {', '.join(ends)} ({_confidence(r, data)})" if ends else ""
     told = f"That is about {more:,} people ({plain_share(more / n, n)}) beyond chance in this test{limits}."
     return f"{told} {_in_all(r, data)}"

@@ -288,7 +288,7 @@ def _compared(
         "machine": first.data["machine"],
         "notes": left_out + _notes(assessed, labels),
         "verdict": {
-            "order": _order(labels, ranked, assessed),
+            "order": _order(labels, ranked, _shares(labels, assessed)),
             "sentence": _sentence(assessed, labels, ranked, run.options.level),
         },
     }
@@ -423,7 +423,13 @@ def _riskier(first: str, second: str, low: float, high: float) -> str | None:
     return first if low > 0 else second if high < 0 else None
 
 
-def _order(labels: Sequence[str], ranked: Ranked | None, assessed: Sequence[Assessed]) -> list[str]:
+def _shares(labels: Sequence[str], assessed: Sequence[Assessed]) -> list[float]:
+    """Return the share of members that each candidate reaches; 1 where that is not bounded, or not known."""
+    told = [reached_of([a for a in assessed if a.label == name]) for name in labels]
+    return [1.0 if r is None or r.share is None else r.share for r in told]
+
+
+def _order(labels: Sequence[str], ranked: Ranked | None, shares: Sequence[float]) -> list[str]:
     """Return the labels: cleared ones, others without a finding, others; none if nothing is ranked.
 
     In each group those that reach fewest members come first, but nobody before another with less risk beyond chance.
@@ -431,12 +437,10 @@ def _order(labels: Sequence[str], ranked: Ranked | None, assessed: Sequence[Asse
     if ranked is None or ranked.ranking is None:
         return []
     worst, riskier, groups = ranked.ranking.worst, ranked.ranking.riskier, ranked.groups
-    told = [reached_of([a for a in assessed if a.label == name]) for name in labels]
-    open_ = [1.0 if r is None or r.share is None else r.share for r in told]
     left, order = list(range(len(labels))), list[str]()
     while left:
         free = [i for i in left if not any(groups[i] == groups[j] and riskier[i, j] for j in left)]
-        first = min(free, key=lambda i: (groups[i], open_[i], worst[i], labels[i]))
+        first = min(free, key=lambda i: (groups[i], shares[i], worst[i], labels[i]))
         left.remove(first)
         order.append(labels[first])
     return order
@@ -454,7 +458,7 @@ def _sentence(assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranke
     place = {name: i for i, name in enumerate(labels)}
     placed = [
         Placed(name, *worst_of([a for a in assessed if a.label == name]), int(r.worst_first[i]), int(r.worst_last[i]))
-        for name in _order(labels, ranked, assessed)
+        for name in _order(labels, ranked, _shares(labels, assessed))
         for i in (place[name],)
     ]
     if len(placed) == 1:
