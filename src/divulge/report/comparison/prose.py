@@ -255,7 +255,7 @@ def order_told(data: Comparison) -> str:
 def use_told(data: Comparison) -> str:
     """Return what the number of use is; "" without fidelity."""
     of = compared_parts(data)
-    told = f"Use: distance of {of}; 1 is a new sample, {SCALE_IN_WORDS}."
+    told = f"Use: distance of {of}, 1 a new sample; {SCALE_IN_WORDS}."
     return told if of else ""
 
 
