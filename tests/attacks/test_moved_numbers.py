@@ -42,7 +42,7 @@ def frame(numbers, rng, dates):
 
 
 def tables(kind, seed=0, n=600, share=0.1, of_strangers=0.0):
-    draw, moved, _ = MOVES[kind]
+    draw, moved, *_ = MOVES.get(kind, kind)
     rng = np.random.default_rng([seed, 31])
     real, synthetic, holdout = (draw(rng, n) for _ in range(3))
     k, m = round(share * n), round(of_strangers * n)
@@ -69,6 +69,18 @@ def test_fresh_numbers_have_no_such_comparison_and_strangers_who_are_there_too_a
     assert moved_of([*tables(kind, share=0.0)]) == ([], [])
     (both,), excess = moved_of(tables(kind, share=0.1, of_strangers=0.1))
     assert excess == [] and both.real.rate > 0.05 and both.holdout.rate > 0.05
+
+
+def test_rounded_numbers_in_another_unit_are_found_and_no_simple_factor_in_their_place():
+    """A half takes each even hundredth of a pound to a hundredth of a kilogram: more pairs than the right factor has."""
+    pounds = (lambda rng, n: rng.normal(78, 15, n).round(2), lambda x: (x / 0.45359237).round(2))
+    (found,), excess = moved_of(tables(pounds, share=0.3))
+    assert excess == [found]
+    assert found.context["synthetic values times"] == pytest.approx(0.45359237, rel=1e-4)
+    assert found.individual.real[:180].mean() > 0.7 > 3 * found.individual.real[180:].mean()
+    assert moved_of(tables(pounds, share=0.0)) == ([], [])
+    heights = np.unique(np.random.default_rng(0).normal(170, 10, 600).round())
+    assert move_between(heights, np.unique((heights / 2.54).round(1))) is None  # few values say little of anybody
 
 
 def test_the_order_of_rows_and_who_is_a_member_change_nothing_of_the_move():

@@ -17,7 +17,7 @@ from divulge.core.result import Individual
 from divulge.report.comparison.charts import Point, risk_against_use
 from divulge.report.comparison.report import ComparisonReport, folder_names
 from divulge.report.comparison.schema import comparison_schema, comparison_schema_text
-from divulge.run.comparing.candidates import Assessed, _scores_of, mean_scores
+from divulge.run.comparing.candidates import Assessed, _scores_of, scores_of_people
 from divulge.stats.rank_intervals import Scores, rank
 
 EVIL = "<script>alert(1)</script>|`x` =cmd"
@@ -192,8 +192,8 @@ def test_scores_of_many_people_are_kept_in_little_memory():
     assert kept[0][0].codes.dtype == np.uint8
     key = ("copies", "exact", (), "")
     assessed = [Assessed("a", None, {key: scores}, (), [], []) for scores in kept]
-    assert (mean_scores(assessed, [key], 0) == hits).all()
-    assert (mean_scores(assessed, [key], 1) == hits[:100]).all()
+    assert (scores_of_people(assessed, [key], 0) == hits).all()
+    assert (scores_of_people(assessed, [key], 1) == hits[:100]).all()
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,24 @@ def test_candidates_of_linked_tables_are_ranked_by_people(found):
     assert "<svg" in found.to_html()
 
 
+def test_a_candidate_that_holds_whole_histories_of_common_rows_has_their_risk():
+    mine = REAL["orders"].filter(pl.col("uid") < N // 2).with_columns(pl.col("uid") + 2_000)
+    own = FRESH["orders"].filter(pl.col("uid") >= 2_000 + N // 2)
+    pasted = FRESH | {"orders": pl.concat([mine, own])}
+    found = divulge.compare(REAL, {"pasted": pasted, "fresh": FRESH}, fidelity=False, **FAST)
+    assert found.order == ["fresh", "pasted"]
+    (copies,) = (a for a in found.comparison.attacks if a.attack == "copies")
+    risks = {c.label: c.risk for c in copies.candidates}
+    assert abs(risks["pasted"] - 0.5) < 0.05
+    assert risks["fresh"] < 0.05
+    assert "whole history (a person counts once)" in copies.chosen
+    report = found.reports["pasted"][0]
+    bounds = {b.keys: b for b in report.assessment.verdict.bounds if b.variant == "whole history"}
+    assert bounds.keys() == {("orders",), ("users", "orders")}
+    assert all(b.primary for b in bounds.values())
+    assert bounds["orders",].limit > 0.4 > bounds["users", "orders"].limit
+
+
 def test_a_comparison_does_not_depend_on_the_order_of_rows_or_on_keys(found):
     turned = [{n: t.reverse().with_columns(pl.col("uid") * 3 + 7) for n, t in s.items()} for s in (FRESH, COPY)]
     again = divulge.compare(REAL, {"copy": turned[1], "fresh": turned[0]}, **FAST)

@@ -20,7 +20,7 @@ from divulge.attacks.copying.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, 
 from divulge.attacks.copying.another_column import ANOTHER_COLUMN, ANOTHER_COLUMN_NOTES, another_column
 from divulge.attacks.copying.column_subsets import candidate_subsets
 from divulge.attacks.copying.equal_tails import LAST_DIGITS, TAILS, TAILS_NOTES, TWO_TAILS, equal_tails
-from divulge.attacks.copying.histories import HISTORIES, HISTORIES_NOTES, HISTORY_HITS, histories
+from divulge.attacks.copying.histories import HISTORIES, HISTORIES_NOTES, HISTORY_HITS, WHOLE_HISTORY, histories
 from divulge.attacks.copying.linked import LINKED, LINKED_NOTES, ROW_ORDER, linked, row_order
 from divulge.attacks.copying.moved_numbers import MOVED, MOVED_CONTEXT
 from divulge.attacks.copying.nearly_equal import NEARLY_EQUAL
@@ -134,7 +134,7 @@ _COPIES_WORDS = Words(
     cost=Cost(seconds=lambda work, settings: 5e-8 * work.cells, copied=True),  # by their hash, and compared
     weight=8,
     held=beside_words,
-    primary=Primary("copies", lambda variant: variant in ("exact", "near"), clears=True),
+    primary=Primary("copies", lambda variant: variant in ("exact", "near", WHOLE_HISTORY), clears=True),
     record=Record("copied", "any", lambda variant: variant == "exact"),
     hit={
         "": "a copy of",

@@ -6,13 +6,13 @@ knows the step. It is looked for with all people together, whatever their labels
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOVED", "MOVED_CONTEXT", "MOVED_NOTE", "Move", "move_between"]
+__all__ = ["MOVED", "MOVED_CONTEXT", "MOVED_NOTE", "Move", "digits_of", "move_between"]
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,9 @@ _PAIRS = 0.25  # of values that agree by chance in a step of the grid, where it 
 _FINEST, _FINEST_OF_MANY = 2**20, 2**21  # steps of the grid: of one column, and of all together; limits on the time
 _AROUND = 500  # steps of the grid on either side that say how many pairs agree by chance
 _LEAST = 0.05  # pairs by chance
+_WIDTHS = (2, 8, 32, 128, 512)  # steps of the grid that a move may take: rounding spreads it
+_APART = (5, 25)  # units of the last digit: as many odd ones as even, multiples of 4, of 5 ...
+_LITTLE = 0.02  # of the range of the values, up to which they may be moved by these
 _NEAREST = 3  # steps around none, which are no move
 _SURE = 7.0  # of a log likelihood ratio, beside the logarithm of the number of steps
 _MOST_PAIRS = 4_000_000  # that are looked at one by one; a limit on memory
@@ -68,8 +71,10 @@ def move_between(people: Floats, synthetic: Floats, n_columns: int = 1) -> Move 
     found = [(excess, Move(1.0, step)) for excess, step in _steps(people, synthetic, finest, _EXACT * largest)]
     side = 1 if 2 * (people > 0).sum() >= len(people) else -1  # a factor takes either sign to one
     mine = _logs(people, side)
-    for sign in (1, -1):
-        steps = _steps(mine, _logs(synthetic, sign * side), finest, _EXACT, turned=sign < 0)
+    alike = _on_the_same_digits(synthetic)
+    for sign in () if alike is None else (1, -1):
+        others = [_logs(v, sign * side) for v in alike or ()]
+        steps = _steps(mine, _logs(synthetic, sign * side), finest, _EXACT, others, turned=sign < 0)
         found += [(excess, Move(sign * float(np.exp(step)), 0.0)) for excess, step in steps]
     return max(found, default=(0.0, None), key=lambda pair: pair[0])[1]
 
@@ -78,10 +83,43 @@ def _logs(values: Floats, sign: int) -> Floats:
     return np.sort(np.log(np.abs(values[sign * values > 0])))
 
 
+def digits_of(values: Floats) -> int | None:
+    """Return after how many digits behind the point all values end, at most 12; negative ends before it; else None.
+
+    Examples
+    --------
+    >>> digits_of(np.array([1.25, 3.5])), digits_of(np.array([100.0, 2300.0])), digits_of(np.array([1 / 3]))
+    (2, -2, None)
+    """
+    for digits in range(-12, 13):
+        with np.errstate(over="ignore"):
+            if (values == values.round(digits)).all():
+                return digits
+    return None
+
+
+def _on_the_same_digits(synthetic: Floats) -> list[Floats] | None:
+    """Return the values moved by some units of their last digit: as round as they are, and nobody's but by chance.
+
+    By a half or another simple factor rounded values meet rounded values often, whoever has them. None where so few
+    different values are possible that none of them says whose it is.
+    """
+    digits = digits_of(synthetic)
+    if digits is None or not len(synthetic):
+        return []
+    with np.errstate(over="ignore"):
+        if not _APART[1] <= _LITTLE * np.ptp(synthetic) * 10.0**digits < np.inf:
+            return None
+    return [synthetic + k * 10.0**-digits for far in range(*_APART) for k in (far, -far)]
+
+
 def _steps(
-    people: Floats, synthetic: Floats, finest: int, exact: float, *, turned: bool = False
+    people: Floats, synthetic: Floats, finest: int, exact: float, alike: Sequence[Floats] = (), *, turned: bool = False
 ) -> Iterator[tuple[float, float]]:
-    """Yield the step that stands out most, after the number of pairs beyond chance; no step is one if values turned."""
+    """Yield the step that stands out most, after the number of pairs beyond chance; no step is one if values turned.
+
+    `alike` are values that say how often such numbers agree by chance.
+    """
     people, synthetic = _without_tails(people), _without_tails(synthetic)
     n, m = len(people), len(synthetic)
     if min(n, m) < _FEWEST:
@@ -92,37 +130,47 @@ def _steps(
     grid = max(2 * span / (size - 2), exact)
     if not 0 < span < np.inf or not np.isfinite(people[0] - synthetic[0]):
         return
-    places = [
-        np.fft.rfft(np.bincount(((v - v[0]) / grid).astype(np.int64), minlength=size)) for v in (people, synthetic)
-    ]
-    pairs = np.rint(np.fft.irfft(places[0] * places[1].conj(), size))
-    among = np.rint(np.fft.irfft(np.abs(places[0]) ** 2, size)) * (m / n)
-    two, by_chance = _two(pairs), np.maximum(_two(_by_chance(pairs)), _LEAST)  # a step lies in two of the grid
-    lag = np.flatnonzero(two > by_chance + np.sqrt(by_chance))
-    step = np.where(lag < size // 2, lag, lag - size) + (people[0] - synthetic[0]) / grid
-    kept = turned | (np.abs(step) >= _NEAREST)
-    lag, step = lag[kept], step[kept]
-    if not len(lag):
-        return
-    two, by_chance = two[lag], by_chance[lag]
-    own = np.rint(step).astype(np.int64)
-    like = np.max([among[(own + k) % size] + among[(own + k + 1) % size] for k in (-1, 0, 1)], axis=0)
-    like[np.abs(own) >= size // 2] = 0
-    by_chance = np.maximum(by_chance, like - 2 * np.sqrt(like))
-    sure = np.where(two > by_chance, two * np.log(two / by_chance) - (two - by_chance), 0.0)
-    best = int(np.argmax(sure))
-    if sure[best] > np.log(size) + _SURE:
-        at = float(step[best]) * grid
-        yield float(two[best] - by_chance[best]), _exactly(people, synthetic, at - grid, at + 2 * grid, exact)
+    first, second, *others = (
+        np.fft.rfft(np.bincount(((v[(v >= w[0]) & (v <= w[-1])] - w[0]) / grid).astype(np.int64), minlength=size))
+        for v, w in ((people, people), (synthetic, synthetic), *([(np.concatenate(alike), synthetic)] if alike else []))
+    )
+    pairs, among = (np.rint(np.fft.irfft(first * x.conj(), size)) for x in (second, first))
+    among *= m / n
+    rounded = np.fft.irfft(first * others[0].conj(), size) / len(alike) if others else np.zeros(size)
+    counted = [_running(x) for x in (pairs, _by_chance(pairs), among, rounded)]
+    best = (0.0, 0.0, 0.0, 0)  # how sure, the pairs beyond chance, the step and its width
+    for width in _WIDTHS if others else _WIDTHS[:1]:
+        lag = np.arange(0, size, max(1, width // 4))
+        found, chance, digits = (x[lag + width] - x[lag] for x in (counted[0], counted[1], counted[3]))
+        chance = np.max([chance, digits, np.full(len(lag), _LEAST)], axis=0)
+        if width > _WIDTHS[0]:  # else those of a grid of rounded numbers count, and not the empty steps between
+            far = min(4 * width, size // 4)
+            around = counted[0][(lag - far) % size + 2 * far + width] - counted[0][(lag - far) % size]
+            chance = np.maximum(chance, around * width / (2 * far + width))
+        step = np.where(lag < size // 2, lag, lag - size) + (people[0] - synthetic[0]) / grid
+        kept = (found > chance + np.sqrt(chance)) & (turned | (np.abs(step + width / 2 - 1) > 2 + width / 2))
+        found, chance, step, own = found[kept], chance[kept], step[kept], np.rint(step[kept]).astype(np.int64)
+        if not len(found):
+            continue
+        like = np.max([counted[2][(own + k) % size + width] - counted[2][(own + k) % size] for k in (-1, 0, 1)], axis=0)
+        like[np.abs(own) >= size // 2] = 0
+        chance = np.maximum(chance, like - 2 * np.sqrt(np.maximum(like, 0)))
+        sure = np.where(found > chance, found * np.log(found / chance) - (found - chance), 0.0)
+        i = int(np.argmax(sure))
+        best = max(best, (float(sure[i]), float(found[i] - chance[i]), float(step[i]), width))
+    most, beyond, at, width = best
+    if most > np.log(size) + _SURE:
+        yield beyond, _exactly(people, synthetic, (at - 1) * grid, (at + width) * grid, exact)
+
+
+def _running(values: Floats) -> Floats:
+    """Return the sum of the values before each place, and once more round the circle for windows beyond its end."""
+    return np.cumsum(np.concatenate([[0.0], values, values]))
 
 
 def _without_tails(values: Floats) -> Floats:
     k = int(_TAILS * len(values))
     return values[k : len(values) - k]
-
-
-def _two(values: Floats) -> Floats:
-    return values + np.roll(values, -1)
 
 
 def _by_chance(pairs: Floats) -> Floats:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import compared, hold_back
-from divulge.attacks.copying.moved_numbers import MOVED, MOVED_CONTEXT, MOVED_NOTE, move_between
+from divulge.attacks.copying.moved_numbers import MOVED, MOVED_CONTEXT, MOVED_NOTE, digits_of, move_between
 from divulge.attacks.copying.nearly_equal import (
     NEARLY_EQUAL,
     NEARLY_EQUAL_NOTE,
@@ -234,8 +234,9 @@ def _moved(case: Case, column: str, n_columns: int) -> Result | None:
     move = move_between(np.sort(values[finite & (people >= 0)]), released, n_columns)
     if move is None:
         return None
+    moved, digits = move.factor * released + move.added, digits_of(values[finite & (people >= 0)])
     scores = nearly_equal(
-        np.concatenate([values, move.factor * released + move.added]),
+        np.concatenate([values, moved if digits is None else moved.round(digits)]),
         np.concatenate([people, np.full(len(released), -2)]),
         np.arange(len(values) + len(released)) >= len(values),
     )[: len(values)]

@@ -276,7 +276,7 @@ def rank_candidates(run: Assessment, assessed: Sequence[Assessed], labels: Seque
             named = "only keys and targets that the user names rank candidates, and not both were named"
             left_out.append((attack, named if lacking else "no comparison of it was made for every table"))
             continue
-        found = Sides(*(mean_scores(assessed, made[attack], side) for side in (0, 1)))
+        found = Sides(*(scores_of_people(assessed, made[attack], side) for side in (0, 1)))
         means = [[mean_of(s[own].mean(axis=0)) for s in (found.members, found.strangers)] for own in tables]
         if max(q for _, q in means) >= 1 - 1e-12:
             left_out.append((attack, "strangers are always hit, so that the risk of a table is undefined"))
@@ -313,16 +313,21 @@ def _in_words(made: Sequence[Key]) -> str:
             f"{variants}, as the share of strangers who score lower; the risk is then 2 AUC - 1, and not the one at a "
             "false positive rate of 10% that the report on a candidate has"
         )
-    return variants + (f", mean over {n} targets" if n > 1 else "")
+    either = " (a person counts once)" if len({variant for _, variant, _, _ in made}) > 1 else ""
+    return variants + either + (f", mean over {n} targets" if n > 1 else "")
 
 
-def mean_scores(assessed: Sequence[Assessed], made: Sequence[Key], side: int) -> Floats:
-    """Return each person's mean score over the comparisons, shape (n_tables, n_people)."""
-    rows = []
-    for table in assessed:
-        each = [table.scores[key][side] for key in made]
-        rows.append(np.mean([decoded(e) for e in each if e is not None], axis=0))
-    return np.stack(rows)
+def scores_of_people(assessed: Sequence[Assessed], made: Sequence[Key], side: int) -> Floats:
+    """Return each person's highest score about a target, and its mean over the targets: shape (n_tables, n_people).
+
+    Who was not asked through every table, as people of one row are not for a whole history, has 0 there.
+    """
+    by_target: dict[str, list[Floats]] = {}
+    for key in made:
+        each = [table.scores[key][side] for table in assessed]
+        one = np.stack([decoded(e) for e in each if e is not None])
+        by_target.setdefault(key[3], []).append(np.where(np.isnan(one).any(axis=0), 0.0, one))
+    return np.asarray(np.mean([np.max(about, axis=0) for about in by_target.values()], axis=0))
 
 
 def mean_of(scores: Floats) -> float:
@@ -334,7 +339,7 @@ def rates_alone(labels: Sequence[str], assessed: Sequence[Assessed]) -> list[dic
     """Return the rates of each attack on each table, for a comparison without strangers."""
     out = []
     for attack, made in _made(assessed).items():
-        rates = [mean_of(row) for row in mean_scores(assessed, made, 0)]
+        rates = [mean_of(row) for row in scores_of_people(assessed, made, 0)]
         cells = [
             {
                 "label": name,

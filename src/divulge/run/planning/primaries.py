@@ -108,8 +108,9 @@ def _chosen(results: Sequence[Result], attacker: Attacker) -> Iterator[tuple[Res
         own, primary = [r for r in compared if r.attack == name], entry.primary
         if primary is None:
             continue
+        most = max(map(_people_of, own), default=0)
         for r in own:
-            if primary.always(r.variant):
+            if primary.always(r.variant) and _people_of(r) >= SEES_A_COPY * most:
                 yield r, primary.words + (f" ({r.variant})" if _several(own, primary) else ""), True
             elif is_named(r, primary, attacker) and not _is_its_mean(r, entry, attacker):
                 yield r, label(r), True
@@ -119,6 +120,11 @@ def _chosen(results: Sequence[Result], attacker: Attacker) -> Iterator[tuple[Res
             )
             if (one := next(enough, None)) is not None:
                 yield one, f"{primary.words} ({one.variant})", False
+
+
+def _people_of(result: Result) -> int:
+    """Return how many members a comparison asks; of some, as of those with rows in a rare table, it says little."""
+    return 0 if result.real is None else result.real.units or result.real.counted[1]
 
 
 def _several(own: Sequence[Result], primary: Primary) -> bool:
