@@ -50,11 +50,35 @@ def tables(n=160, names=("age", "job", "region", "sex", "income", "code"), seed=
     return real, pl.concat([real[: n // 2], people(n // 2)]), holdout
 
 
+def ended(text):
+    """Return a page with the end tags of cells and rows that HTML lets go."""
+    out, cell, row = [], "", False
+    for part in re.split(r"(</?(?:td|th|tr|tbody|thead)\b[^>]*>)", text):
+        tag = re.match(r"<(/?)(td|th|tr|tbody|thead)\b", part)
+        if tag:
+            end = ""
+            if cell and (tag[2] in ("td", "th", "tr", "tbody", "thead")):
+                end += "" if tag[1] and tag[2] == cell else f"</{cell}>"
+                cell = ""
+            if row and tag[2] in ("tr", "tbody", "thead"):
+                end += "" if tag[1] and tag[2] == "tr" else "</tr>"
+                row = False
+            if not tag[1]:
+                cell, row = (tag[2], row) if tag[2] in ("td", "th") else (cell, tag[2] == "tr")
+            if end and out and out[-1].endswith("\n"):
+                out[-1] = out[-1][:-1]
+                end += "\n"
+            out.append(end)
+        out.append(part)
+    return "".join(out)
+
+
 class Page(HTMLParser):
     """What a browser would make of the page: tags, attributes, text; complains of tags that do not match."""
 
     def __init__(self, text):
         super().__init__()
+        text = ended(text)
         self.html, self.open, self.tags, self.words, self.levels = text, [], [], [], []
         self.feed(text)
         self.close()

@@ -7,8 +7,9 @@ from report_helpers import typed
 
 from divulge.report.comparison.html import page
 from divulge.report.comparison.model import Candidate, Comparison, Front, TwoByTwo
-from divulge.report.comparison.prose import GROUPS
-from divulge.report.comparison.rows import by_order, certain_or_limit
+from divulge.report.comparison.prose import GROUPS, steps_in_words
+from divulge.report.comparison.reached import reached_in_words, share_reached
+from divulge.report.comparison.rows import by_order
 from divulge.report.comparison.text import summary
 
 
@@ -25,7 +26,11 @@ def many(n=11):
         table = {"rows": 9, "verdict": found, "bands": [band]}
         worst = {"attack": "membership", "value": 0.01 * i, "low": 0.0, "high": 0.1 + 0.01 * i, "first": 1, "last": n}
         kept = {"measure": "column_pairs", "excess": 0.1, "low": 0.0, "high": 0.2, "verdict": "differs"}
-        return typed({"label": label, "verdict": found, "worst": worst, "tables": [table], "fidelity": kept}, Candidate)
+        kind, share = ("at least", 0.03 * i) if i > n // 2 else ("at most", 0.1 + 0.01 * i)
+        reached = {"kind": kind, "share": share, "people": round(1000 * share), "of": "members"}
+        return typed({"label": label, "verdict": found, "worst": worst, "reached": reached, "tables": [table],
+                      "next_step": "Train again." if i > n // 2 else f"Take {i},000 people.", "fidelity": kept},
+                     Candidate)  # fmt: skip
 
     pairs = [typed({"first": a, "second": b, "riskier": b if j > i + 3 else None}, TwoByTwo)
              for i, a in enumerate(labels) for j, b in enumerate(labels) if i < j]  # fmt: skip
@@ -46,11 +51,32 @@ def test_eleven_candidates_take_forty_lines_of_a_terminal_with_who_is_riskier_by
 
 
 def test_the_picture_shows_the_largest_certain_finding_or_the_limit():
-    shown = [certain_or_limit(c) for c in many().candidates]
-    assert shown[:6] == [c.worst.high for c in many().candidates[:6]]  # nothing was found: at most
-    assert shown[6:] == [0.03 * i for i in range(6, 11)]  # of all single comparisons: at least
+    shown = [share_reached(c) for c in many().candidates]
+    assert shown == [0.1 + 0.01 * i for i in range(6)] + [0.03 * i for i in range(6, 11)]
     text = page(many())
-    assert "<td>0.300</td>" in text and "at least this risk" in text
+    assert "<td>0.300" in text and "at least so many members" in text
+
+
+def test_each_candidate_has_a_number_of_members_and_each_group_a_next_step():
+    """No estimate below 0 stands beside a verdict: at least or at most, in people."""
+    data = many()
+    first, last = data.candidates[0], data.candidates[-1]
+    assert reached_in_words(first) == "at most 100 (10.0%)" and reached_in_words(last) == "at least 300 (30%)"
+    none = replace(last, reached=replace(last.reached, share=0.0, people=0))
+    assert reached_in_words(none) == "found, in traces"
+    open_ = replace(first, reached=replace(first.reached, share=None, people=None))
+    assert reached_in_words(open_) == "not bounded" and reached_in_words(replace(first, reached=None)) == "-"
+    told = steps_in_words(data)
+    assert told == [
+        f"Do not release the 6 without a finding on this evidence. For “{first.label}”: take 0,000 people.",
+        "Withhold the 5 with a finding. Train again.",
+    ]
+    cleared = replace(data, candidates=(replace(first, verdict="none found"), *data.candidates[1:]))
+    assert steps_in_words(cleared)[0] == f"Take “{first.label}”: read its report, decide, and sign there."
+    assert all(step in summary(cleared).replace("\n", " ") for step in ("Train again.", "and sign there."))
+    shown = page(cleared)
+    table = shown[shown.index("members reached") :].split("</table>")[0]
+    assert "at most 100 (10.0%)" in table and "at least 300 (30%)" in table and "-0." not in table
 
 
 def test_candidates_stand_in_groups_and_say_why_they_are_cleared_or_not():
@@ -80,5 +106,5 @@ def test_candidates_stand_in_groups_and_say_why_they_are_cleared_or_not():
     assert "statement about" not in text  # each has one table
     lines = [line.split() for line in summary(data).splitlines()]
     row = next(line for line in lines if line[:1] == ["2"])
-    assert row[3:9] == ["cannot", "tell", "membership", "up", "to", "9.4%"]
-    assert "0.010 (0.000 to" not in summary(data) and "0.000 to 0.110" in summary(data, width=160)
+    assert row[2:5] == ["at", "most", "100"] and row[6:12] == ["cannot", "tell", "membership", "up", "to", "9.4%"]
+    assert "0.000 to 0.110" not in summary(data, width=160)

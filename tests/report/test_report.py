@@ -14,6 +14,7 @@ from report_helpers import (
     Page,
     by_attack,
     distances,
+    ended,
     flags,
     in_question,
     interval,
@@ -141,7 +142,7 @@ def test_every_table_has_a_caption_and_scoped_heads(pages, which):
 
 def test_rows_of_a_table_have_as_many_cells_as_its_head(reports):
     for report in reports.values():
-        for table in re.findall("<table.*?</table>", report.to_html(), re.DOTALL):
+        for table in re.findall("<table.*?</table>", ended(report.to_html()), re.DOTALL):
             widths = {width(row) for row in re.findall("<tr.*?</tr>", table, re.DOTALL)}
             assert len(widths) == 1, table[:300]
 
@@ -287,8 +288,8 @@ def test_what_was_not_tested_comes_before_the_numbers(pages):
 
 
 def test_what_was_not_tested_has_its_reason_beside_the_verdict(pages):
-    reason = "no target has two values"
-    assert f"Not tested Reconstruction ({reason})." in pages["keyed"].text
+    reason = "no target has two values only"
+    assert f"Not tested Reconstruction of secrets ({reason})." in pages["keyed"].text
     none = "Not tested Membership (it needs a holdout), reconstruction (it needs a holdout)."
     assert none in pages["alone"].text
 
@@ -556,14 +557,15 @@ def test_no_number_is_minus_zero(pages, reports, which):
 
 def points(svg):
     """Return the ends of the lines of a drawing, the legend left out."""
-    paths = re.findall(r'class="curve [^"]*" d="M([\d.]+) ([\d.]+)((?:L[\d.]+ [\d.]+)+)"', svg)
-    return [
-        [
-            (float(x), float(y)),
-            *((float(a), float(b)) for a, b in re.findall(r"L(\S+) ([\d.]+)", rest.replace("L", " L"))),
-        ]
-        for x, y, rest in paths
-    ]
+    paths = re.findall(r'class="curve [^"]*" d="M([\d.]+) ([\d.]+)((?:l[-\d. ]+)+)"', svg)
+    number = r"(-?(?:\d+\.?\d*|\.\d+))"
+    out = []
+    for x, y, rest in paths:
+        ends = [(float(x), float(y))]
+        for dx, dy in re.findall(rf"l{number} ?{number}", rest):  # each by so much from the one before
+            ends.append((round(ends[-1][0] + float(dx), 2), round(ends[-1][1] + float(dy), 2)))
+        out.append(ends)
+    return out
 
 
 def drawn(*values, shares=(0.0, 0.5, 1.0)):

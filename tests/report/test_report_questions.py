@@ -14,6 +14,7 @@ from report_helpers import (
     AVOIDED,
     HOSTILE,
     Page,
+    ended,
     markdown,
     page,
     section,
@@ -214,7 +215,7 @@ def test_the_page_is_whole(reports, which):
     assert len(parsed.of("caption")) == len(parsed.of("table"))
     assert len([1 for _, parents in parsed.of("table") if "figure" in parents]) == len(parsed.of("figure")) == 11
     assert len([1 for _, parents in parsed.of("title") if "svg" in parents]) == len(parsed.of("svg"))
-    for table in re.findall("<table.*?</table>", html, re.DOTALL):
+    for table in re.findall("<table.*?</table>", ended(html), re.DOTALL):
         assert len({width(row) for row in re.findall("<tr.*?</tr>", table, re.DOTALL)}) == 1, table[:300]
 
 
@@ -341,7 +342,7 @@ def test_the_score_can_be_worked_out_from_what_stands_beside_it():
 def test_both_intervals_stand_in_the_tables(full):
     row = "| 11.2% (56 of 500 guesses) | 8.0% (40 of 500 guesses) | 7.0% | 0.040 | 0.020 to 0.060 | 0.010 to 0.070 | 94.0 |"
     assert row in full.to_markdown()
-    assert "<td>0.020 to 0.060</td><td>0.010 to 0.070</td><td>94.0</td>" in full.to_html()
+    assert "<td>0.020 to 0.060</td><td>0.010 to 0.070</td><td>94.0</td>" in ended(full.to_html())
 
 
 def test_the_part_that_would_show_has_a_column_where_it_is_below_one(full):
@@ -350,7 +351,7 @@ def test_the_part_that_would_show_has_a_column_where_it_is_below_one(full):
     some = report(part)
     assert "| 0.080 to 0.120 | 0.070 to 0.130 | 0.500 | 88.0 |" in some.to_markdown()
     assert "| 0.080 to 0.120 | 0.070 to 0.130 | 1.000 | 88.0 |" in some.to_markdown()
-    assert some.to_html().count("<td>0.070 to 0.130</td><td>0.500</td>") == 1
+    assert some.to_html().count("<td>0.070 to 0.130<td>0.500<") == 1
     assert answer(some, "linkability")["further"] is None
 
 
@@ -483,8 +484,8 @@ def test_what_would_do_stands_beside_the_verdict(full):
 
 def test_further_numbers_stand_in_a_table_of_their_own(full):
     text = one(full.to_html(), "inference")
-    table = text[text.index("<summary>Further numbers</summary>") :]
-    row = re.search(r'<tr><th scope="row"><bdi>column 0</bdi></th>(.*?)</tr>', table)[1]
+    table = ended(text[text.index("<summary>Further numbers</summary>") :])
+    row = re.search(r'<tr><th scope="row">column 0</th>(.*?)</tr>', table)[1]
     assert re.findall(r"<td>([\d.]+)</td>", row) == ["0.400", "0.300"]
 
 
@@ -520,13 +521,13 @@ def test_an_attack_that_was_not_run_is_said_not_to_be_tested():
 
 
 def test_what_was_run_is_not_among_what_was_not_tested(full):
-    assert [n["what"] for n in full.data["not_tested"]] == ["membership", "reconstruction"]
+    assert [n["what"] for n in full.data["not_tested"]] == ["membership", "reconstruction of secrets"]
     none = report([])
     assert [n["what"] for n in none.data["not_tested"]] == [
         "membership",
         "singling out",
         "linkability",
-        "reconstruction",
+        "reconstruction of secrets",
     ]
 
 

@@ -50,13 +50,13 @@ def use_tile(data):
         (
             1.0,
             "like a fresh sample",
-            "1.00 times as far from the real table as a new sample of people would be: no table can do",
+            "1.00 times as far from the real table as a new sample of people would be: no difference",
         ),
         (
             0.8,
             "differs",
             "On average pairs of columns are 0.80 times as far from the real table as a new sample of people "
-            "would be, yet 2 of 3 pairs of columns differ for certain.",
+            "would be, yet 2 of 3 pairs of columns differ beyond chance.",
         ),
         (1.1, "cannot tell", "too few rows to say whether that matters."),
         (

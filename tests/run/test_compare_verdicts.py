@@ -84,18 +84,20 @@ def test_the_sentence_names_what_was_found_in_the_first_the_last_and_all_others(
     )  # fmt: skip
     assert order_in_words(four, 0.95) == (
         "Least risk: “a” (none found), “b” (cannot tell); these are not told apart. Most risk: “d” (excess found; copies). "
-        "Between them: “c” (deficit found; near). 5 of 6 pairs are told apart, with 95% confidence in all ranks together."
+        "Between them: “c” (deficit found; near). 5 of 6 pairs are told apart by group or "
+        "risk, with 95% confidence in all ranks together."
     )
     equal = placed(("a", "excess found", "copies", (1, 2)), ("b", "excess found", "more copies", (1, 2)))
     assert order_in_words(equal, 0.9) == (
-        "The data do not tell the 2 candidates apart by risk. By estimate, least risk first: “a”, “b”. Found: “a” (excess "
+        "The data do not tell the 2 candidates apart by risk. Fewest members reached first: “a”, “b”. Found: “a” (excess "
         "found; copies), “b” (excess found; more copies)."
     )
 
 
 def test_of_many_candidates_the_sentence_leaves_the_findings_to_the_table():
     six = placed(*((c, "excess found", f"found in {c}", (i, i)) for i, c in enumerate("abcdef", 1)))
-    assert order_in_words(six, 0.95) == "15 of 15 pairs are told apart, with 95% confidence in all ranks together."
+    told = "15 of 15 pairs are told apart by group or risk, with 95% confidence in all ranks together."
+    assert order_in_words(six, 0.95) == told
 
 
 # ---------------------------------------------------------------- what ranks
@@ -134,12 +136,14 @@ def table(label, verdict="cannot tell", leak=0.0, failing=(), found=(), seed=0):
     return Assessed(label, report, scores, tuple(found), [], [])
 
 
-def order_of(*tables):
+def order_of(*tables, shares=()):
     labels = sorted({t.label for t in tables})
     options = SimpleNamespace(level=0.95, seed=0)
     ranked = rank_candidates(SimpleNamespace(options=options, attacker=Attacker(), people=None), tables, labels)
     r = ranked.ranking
-    return _order(labels, ranked), dict(zip(labels, zip(r.worst_first, r.worst_last, strict=True), strict=True))
+    return _order(labels, ranked, shares or [0.0] * len(labels)), dict(
+        zip(labels, zip(r.worst_first, r.worst_last, strict=True), strict=True)
+    )
 
 
 def test_findings_and_tables_without_a_comparison_stand_behind():
@@ -152,6 +156,9 @@ def test_findings_and_tables_without_a_comparison_stand_behind():
     assert places == {
         "clean": (1, 1), "few people": (2, 2), "filtered": (3, 4), "saw the holdout": (3, 4), "copied": (5, 5)
     }  # fmt: skip
+    # who reaches fewest comes first, but not before somebody with less risk beyond chance
+    order, _ = order_of(filtered, seen, small, copied, clean, shares=(0, 0.3, 0.9, 0.2, 0.1))
+    assert order == ["clean", "few people", "saw the holdout", "filtered", "copied"]
     # where no comparison holds, all are alike again
     none = [table(x, "cannot tell", leak, ("exchangeable",)) for x, leak in (("a", 0.3), ("b", 0.0))]
     assert order_of(*none) == (["b", "a"], {"a": (2, 2), "b": (1, 1)})

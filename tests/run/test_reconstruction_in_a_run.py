@@ -47,7 +47,7 @@ def test_a_value_of_the_synthetic_table_alone_makes_no_third():
 
 def test_where_it_does_not_fit_the_reason_is_told(monkeypatch):
     assert planned(people(0), people(1)) == ([], "it needs a holdout")
-    not_two, too_many = "no target has two values", "people are too many for the time it takes"
+    not_two, too_many = "no target has two values only", "people are too many for the time it takes"
     assert planned(people(0), people(1), people(2), targets=["three"]) == ([], not_two)
     monkeypatch.setattr(linear_reconstruction, "_PEOPLE", 119)
     assert planned(people(0), people(1), people(2)) == ([], too_many)

@@ -28,6 +28,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ACCEPTABLE = 0.05
+"""Largest risk that counts as none found, where nobody asked for another."""
+LEVEL = 0.95
+"""Confidence of limits, where nobody asked for another."""
 _END = 1e-9  # a limit this near to the end of what is possible has reached it
 SHOWN = "part of a full copy of the real table that would show here"
 """Key of a result's context: the residual that a full copy would have. Below 1 an upper limit says less."""

@@ -53,7 +53,9 @@ def questions(data: Assessment) -> list[dict[str, Any]]:
 
 def advice(data: Assessment) -> list[dict[str, str]]:
     """Return what to do now, most urgent first, what each step changes, and where it may do harm."""
-    return [{"do": a.do, "changes": a.changes, "warning": a.warning} for a in advised.advice(data)]
+    return [
+        {"do": a.do, "changes": a.changes, "warning": a.warning, "command": a.command} for a in advised.advice(data)
+    ]
 
 
 def actors(data: Assessment) -> list[dict[str, Any]]:

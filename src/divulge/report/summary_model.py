@@ -30,6 +30,7 @@ class NextStep(msgspec.Struct, frozen=True, kw_only=True):
     do: str
     changes: str
     warning: str
+    command: Annotated[str, Meta(description='What to type; "" where the step is no command.')] = ""
 
 
 class ColumnAnswer(msgspec.Struct, frozen=True, kw_only=True):

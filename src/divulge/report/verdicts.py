@@ -106,13 +106,10 @@ RISK = {
 
 FIDELITY = {
     "differs": VerdictWord(sign="▲", small="▴", of_distance="more than chance gives."),
-    "like a fresh sample": VerdictWord(
-        css="none", sign="●", state="like a new sample", of_distance="no table can do better without copying."
-    ),
+    "like a fresh sample": VerdictWord(css="none", sign="●", of_distance="no difference that matters."),
     "cannot tell": VerdictWord(css="nohold", sign="◆", of_distance="too few rows to say whether that matters."),
     "closer than a fresh sample": VerdictWord(
         sign="▼",
-        state="closer than a new sample",
         small="▾",
         of_distance="closer than chance gives, as a table of copies would be.",
     ),
@@ -121,9 +118,10 @@ FIDELITY = {
 """Verdicts on a measure of fidelity; none has the colour of a leak."""
 
 USE = {
-    "like a new sample": VerdictWord(css="none", sign="●"),
-    "close to a new sample": VerdictWord(css="none", sign="●"),
     "closer than a new sample": VerdictWord(sign="▼"),
+    "closer than most new samples": VerdictWord(sign="▼"),
+    "like a new sample": VerdictWord(css="none", sign="●"),
+    "a little coarser": VerdictWord(css="nohold", sign="◆"),
     "coarse": VerdictWord(sign="◆"),
     "of little use for counts": VerdictWord(sign="◆"),
 }

@@ -72,14 +72,14 @@ class Ranking:
     """Shape (n_candidates, n_candidates): the worst risk of the first is above that of the second, beyond chance."""
     worst_first: Ints
     worst_last: Ints
-    """Shape (n_candidates,): the ranks that a candidate may have by its worst risk; those of `behind` come last."""
+    """Shape (n_candidates,): the ranks that a candidate may have by its worst risk, after the groups before."""
 
 
 def rank(
     scores: Sequence[Scores],
     *,
     tables: Sequence[Sequence[int]],
-    behind: Sequence[bool] | None = None,
+    behind: Sequence[int] | None = None,
     cluster_members: Ints | None = None,
     cluster_strangers: Ints | None = None,
     level: float = 0.95,
@@ -96,8 +96,8 @@ def rank(
         For each candidate the numbers of its tables. Several are syntheses of one generator: the statement is then
         about the mean of fresh ones, else about this table.
     behind
-        For each candidate whether it stands behind those of which this is false, whatever its risk. Only
-        `worst_first` and `worst_last` depend on it. None is nobody.
+        For each candidate its group: whatever its risk, it stands behind those of a smaller number. Only `worst_first`
+        and `worst_last` depend on it. None is one group.
     cluster_members, cluster_strangers
         Person or household of each row, shapes (n_members,) and (n_strangers,); None is each row its own.
     level
@@ -142,7 +142,7 @@ def rank(
     bands = [_band(cells, i, t[i % n], each, cluster_members, cluster_strangers) for i in range(len(cells.risk))]
     low, high = (np.array([getattr(b, side) for b in bands]) for side in ("low", "high"))
     below, above = _contrasts(cells, critical, t, n)
-    return _ranked(cells.risk, low, high, below, above, np.array(behind or [False] * n))
+    return _ranked(cells.risk, low, high, below, above, np.array(behind or [0] * n))
 
 
 def _t(level: float, df: int) -> float:
@@ -287,9 +287,7 @@ def _contrasts(cells: _Cells, critical: float, t: Floats, n: int) -> tuple[Float
     return gap - half, gap + half
 
 
-def _ranked(
-    risk: Floats, low: Floats, high: Floats, below: Floats, above: Floats, behind: NDArray[np.bool_]
-) -> Ranking:
+def _ranked(risk: Floats, low: Floats, high: Floats, below: Floats, above: Floats, behind: Ints) -> Ranking:
     n = len(behind)
     n_attacks = len(risk) // n
     shape = (n_attacks, n)
@@ -299,7 +297,7 @@ def _ranked(
     surely = (below > 0).reshape(*shape, *shape)
     over = np.asarray(surely.all(axis=2).any(axis=0))
     first, last = _places(riskier)
-    after = np.where(behind[:, None] == behind[None, :], over, behind[:, None])
+    after = np.where(behind[:, None] == behind[None, :], over, behind[:, None] > behind[None, :])
     worst_first, worst_last = _places(after[None])
     table, lows, highs = (x.reshape(shape) for x in (risk, low, high))
     return Ranking(

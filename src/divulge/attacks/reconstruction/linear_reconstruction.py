@@ -40,7 +40,7 @@ _DIGITS = 6
 _TARGETS = 3  # targets of a run that are attacked: a limit on the time
 _ASKED = 5_000  # members, and strangers, of a run that are attacked at most: a limit on the time
 _PEOPLE = 200_000  # people of a run in which none is: a limit on the time
-_NOT_TWO = "no target has two values"
+_NOT_TWO = "no target has two values only"
 _TOO_MANY = "people are too many for the time it takes"
 
 _TWO = "the secret is which of two values a person has"

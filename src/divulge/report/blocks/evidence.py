@@ -112,7 +112,10 @@ def questions(rows: Sequence[Tile]) -> Table:
         cols=[
             Col("question", lambda t: t.head),
             Col("state", lambda t: cells.state(t.shown)),
-            Col("members are people in the real table, strangers were never in it", lambda t: Name(t.sentence)),
+            Col(
+                "members are people in the real table, strangers people the synthesizer never saw",
+                lambda t: Name(t.sentence),
+            ),
         ],
     )
 
@@ -131,8 +134,8 @@ def reach(d: Decision, acceptable: str = "") -> Table:
             Col("main test", lambda x: x.test, where=HTML),
             Col("main test without a finding", lambda x: x.test, where=MARKDOWN),
             Col("state", lambda x: cells.state(x.state)),
-            Num("up to", lambda x: x.limit, where=HTML),
-            Col("a leak could still reach", lambda x: x.limit, where=MARKDOWN),
+            Num("up to", lambda x: x.told, where=HTML),
+            Col("a leak could still reach", lambda x: x.told, where=MARKDOWN),
         ],
     )
 

@@ -25,7 +25,7 @@ class Point:
 
     label: str
     risk: float
-    """At least so much where something was found, else at most so much: the largest limit of its comparisons."""
+    """Share of members reached: at least so many where something was found, else at most so many."""
     distance: float
     """Beyond another sample; 0 is as near as one."""
     near: float
@@ -59,7 +59,7 @@ def risk_against_use(uid: str, points: Sequence[Point], *, measure: str, accepta
         return round(_H - _BOTTOM - share * (_H - _TOP - _BOTTOM), 1)
 
     body = [line(_LEFT, y(t), _W - _RIGHT, y(t), "grid") for t in ticks(y_low, y_high)]
-    body += [text_mark(_LEFT - 8, y(t) + 4, f"{t:.4g}", "end") for t in ticks(y_low, y_high)]
+    body += [text_mark(_LEFT - 8, y(t) + 4, f"{100 * t:.4g}%", "end") for t in ticks(y_low, y_high)]
     for t in ticks(x_low, x_high):
         body += [
             line(x(t), _H - _BOTTOM, x(t), _H - _BOTTOM + 4, "thin"),
@@ -67,13 +67,15 @@ def risk_against_use(uid: str, points: Sequence[Point], *, measure: str, accepta
         ]
     body.append(line(_LEFT, y(0.0), _W - _RIGHT, y(0.0), "zero"))
     body.append(line(_LEFT, y(acceptable), _W - _RIGHT, y(acceptable), "accept"))
-    body.append(text_mark(_LEFT + 4, y(acceptable) - 4, f"acceptable {acceptable:g}", "start", "tick acc"))
+    body.append(text_mark(_LEFT + 4, y(acceptable) - 4, f"acceptable {100 * acceptable:g}%", "start", "tick acc"))
     body += [line(x(0.0), _TOP, x(0.0), _H - _BOTTOM, "accept"), text_mark(x(0.0), _TOP - 5, "another sample")]
     body.append(
         text_mark((_LEFT + _W - _RIGHT) / 2, _H - 10, f"{measure}: further right is more useful", css="axis-label")
     )
     body.append(
-        text_mark(_LEFT - 48, 16, "risk, at least (found) or at most: further down is less", "start", "axis-label")
+        text_mark(
+            _LEFT - 48, 16, "members reached, at least (found) or at most: further down is less", "start", "axis-label"
+        )
     )
     places = [(x(p.distance), y(p.risk)) for p in points]
     body += [line(x(p.near), py, x(p.far), py, "thin") for p, (_, py) in zip(points, places, strict=True)]

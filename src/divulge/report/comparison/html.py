@@ -16,9 +16,11 @@ from divulge.report.comparison.prose import (
     choice_in_words,
     front_in_words,
     order_told,
+    steps_in_words,
     use_told,
 )
-from divulge.report.comparison.rows import by_order, certain_or_limit, compared_parts, matrix, reasons, two_rows
+from divulge.report.comparison.reached import share_reached
+from divulge.report.comparison.rows import by_order, compared_parts, matrix, reasons, two_rows
 from divulge.report.documents.page_of import page_of
 
 __all__ = ["page"]
@@ -49,6 +51,7 @@ def page(data: Comparison) -> str:
         "two": TWO,
         "choice": choice_in_words(data),
         "order_told": order_told(data),
+        "steps": steps_in_words(data),
         "use_told": use_told(data),
         "front": front_in_words(data),
         "crossed": bool(matrix(data)),
@@ -66,7 +69,7 @@ def _front(data: Comparison) -> dict[str, Any] | None:
     points = [
         Point(formatting.name(c.label), risk, max(0.0, f.excess), f.low, f.high, c.verdict)
         for c in by_order(data)
-        if (f := c.fidelity) and (risk := certain_or_limit(c)) is not None
+        if (f := c.fidelity) and (risk := share_reached(c)) is not None
     ]
     if not points:
         return None

@@ -28,6 +28,7 @@ __all__ = [
     "Order",
     "Pair",
     "People",
+    "Reached",
     "Settings",
     "TwoByTwo",
     "Warned",
@@ -75,7 +76,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """The labels in their order, and what that means in words; empty where nothing is ranked.
 
     Candidates that are cleared for release come first ("none found"), then others without a finding, then those with a
-    finding or whose members and strangers cannot be compared; each group by worst risk, least first.
+    finding or whose members and strangers cannot be compared; each group by the members that are reached, fewest first,
+    and nobody before another who has less risk beyond chance.
     """
 
     order: tuple[str, ...]
@@ -101,6 +103,21 @@ class Worst(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
     first: int
     last: int
+
+
+class Reached(msgspec.Struct, frozen=True, kw_only=True):
+    """How many members a candidate reaches, by the report on its table (the worst of them), at its level.
+
+    "at least": beyond chance, in the test that reaches most, where an excess was found. "fewer by": at least so many
+    are missing among those hit, where a deficit was found. "at most": what the main test that excludes least leaves
+    open, where nothing was found; `share` is null where that is not bounded. `people` is null where `of` are not
+    members, but rows, guesses or values.
+    """
+
+    kind: Literal["at least", "fewer by", "at most"]
+    share: float | None
+    people: int | None
+    of: Literal["members", "rows", "guesses", "values"]
 
 
 class Band(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,6 +230,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     why: str
     clearance: str = ""
+    reached: Annotated[Reached | None, Meta(description="Null where people cannot be compared.")] = None
+    next_step: Annotated[str, Meta(description="What to do first, by the report on its table.")] = ""
     apart: str
     about: str
     worst: Worst | None

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from divulge.core.result import FOUND, Result, counts_rows, label, number, percent
+from divulge.attacks.checks import LEVEL
+from divulge.core.result import FOUND, Result, counts_rows, identity, label, number, percent
 from divulge.report import formatting
-from divulge.report.comparison.model import Comparison
-from divulge.report.comparison.rows import by_order, compared_parts
+from divulge.report.comparison.model import Candidate, Comparison
+from divulge.report.comparison.reached import reached_in_words
+from divulge.report.comparison.rows import by_order, compared_parts, group_of
 from divulge.report.formatting import several
-from divulge.report.model import Sampling
+from divulge.report.model import Finding, Sampling
 from divulge.report.prose.sampled import sample_in_words
+from divulge.report.prose.use import SCALE_IN_WORDS
 from divulge.report.verdicts import word_of
 
 __all__ = [
@@ -33,6 +36,7 @@ __all__ = [
     "order_in_words",
     "order_told",
     "some",
+    "steps_in_words",
     "use_told",
 ]
 
@@ -54,16 +58,20 @@ _NAMED = 5  # candidates that a sentence names at most
 _KEYS, _LONG = 3, 80  # keys that a finding names at most, and letters of its name
 
 
-def findings(results: Sequence[Result], verdict: str) -> tuple[Result, ...]:
+def findings(results: Sequence[Result], verdict: str, most: Finding | None = None) -> tuple[Result, ...]:
     """Return the results that stand for what was found in a table: at most one excess and one deficit.
 
-    Copies come first, exact before near ones, then the result with the limit furthest from 0. Exact copies are named
+    An excess is the one that the report leads with (`most`), as it reaches most people. Without one, and of deficits,
+    copies come first, exact before near ones, then the result with the limit furthest from 0. Exact copies are named
     even where the run makes no verdict of them, as they can be seen without a comparison.
     """
     if verdict not in FOUND:
         return tuple(r for r in results if _place(r) == 0 and r.verdict == "excess found")
     own = ([r for r in results if r.verdict == v and r.risk is not None] for v in FOUND)
-    return tuple(min(found, key=lambda r: (_place(r), -_least(r), label(r))) for found in own if found)
+    led = None if most is None else identity(most)
+    return tuple(
+        min(found, key=lambda r: (identity(r) != led, _place(r), -_least(r), label(r))) for found in own if found
+    )
 
 
 def _place(result: Result) -> int:
@@ -139,14 +147,13 @@ def order_in_words(placed: Sequence[Placed], level: float) -> str:
     told = sum(p.first - 1 for p in placed)  # first rank less 1: how many others surely stand before a candidate
     if not told:
         found = [p for p in placed if p.why and n <= _NAMED]
-        which = "cleared ones first, then least" if any(p.verdict == "none found" for p in placed) else "least"
         return (
-            f"The data do not tell the {n} candidates apart by risk. By estimate, {which} risk first: "
+            f"The data do not tell the {n} candidates apart by risk. Fewest members reached first: "
             f"{some([f'“{p.label}”' for p in placed])}." + (f" Found: {some(list(map(str, found)))}." if found else "")
         )
     apart = (
-        f"{told} of {several(n * (n - 1) // 2, 'pair')} {'is' if told == 1 else 'are'} told apart, with "
-        f"{100 * level:g}% confidence in all ranks together."
+        f"{told} of {several(n * (n - 1) // 2, 'pair')} {'is' if told == 1 else 'are'} told apart by group or risk, "
+        f"with {100 * level:g}% confidence in all ranks together."
     )
     if n > _NAMED:  # their order stands in the table below
         return apart
@@ -231,29 +238,34 @@ UNFAIR_GROUP = "Not cleared: something found, or people not comparable"
 
 
 def order_told(data: Comparison) -> str:
-    """Return in what order the candidates stand, and why a risk or its limits do not tell the order alone."""
-    n, attacks = len(data.candidates), [a.attack for a in data.attacks]
+    """Return in what order the candidates stand, and what is said of each."""
+    level, who = 100 * data.settings.level, "divulge's usual" if data.settings.level == LEVEL else "set for this run"
+    n = data.tables.real.rows
     return (
-        "Cleared candidates come first, then others without a finding, then those with one; in each group the least "
-        f"risk first. Risk: the largest under the attacks that rank ({', '.join(attacks)}). Its limits hold for "
-        f"all {n} candidates together, and are wider than those of a table's own report, which clear it or do not. A "
-        "finding counts in any test, whatever the risk under these attacks."
+        "Cleared candidates come first, then others without a finding, then those with one; in each group those that "
+        "reach fewest members first. "
+        f"Members reached, of {n:,} people in the real table: where something was found, how many are hit beyond "
+        "chance at least, in the test that reaches most; elsewhere, how many a leak could still reach at most, by the "
+        "main test that excludes least. Each holds for all tests of its kind of attack on this candidate together, "
+        f"with {level:g}% confidence ({who}). Rank: the places that a candidate may have, by risks compared on the "
+        "same people; all ranks hold together, given the groups."
     )
 
 
 def use_told(data: Comparison) -> str:
     """Return what the number of use is; "" without fidelity."""
     of = compared_parts(data)
-    told = f"Use: distance of {of} from the real table; a new sample of people has 1, above 4 is of little use."
+    told = f"Use: distance of {of}, 1 a new sample; {SCALE_IN_WORDS}."
     return told if of else ""
 
 
 RISK = (
     "The risk of an attack is (members - strangers) / (1 - strangers) of its mean score per person, over the same "
-    "primary comparisons for every candidate; they are fixed before any outcome is seen. A candidate with a finding, "
-    "or whose members and strangers cannot be compared, ranks behind the others whatever its risk: a finding may lie "
-    "in any comparison, not only in those ranked, and a deficit makes the risk negative. Otherwise the worst risk "
-    "decides, and rank 1 is the least. Limits and ranks hold together, over all attacks and candidates, given the "
+    "primary comparisons for every candidate; they are fixed before any outcome is seen. An estimate below 0 says that "
+    "members are hit no more than strangers. Cleared candidates rank first; a candidate with a finding, or whose "
+    "members and strangers cannot be compared, ranks behind the others whatever its risk: a finding may lie in any "
+    "comparison, not only in those ranked. Within a group the worst risk decides, and rank 1 is the least. "
+    "Limits and ranks hold together, over all attacks and candidates, given the "
     "verdicts; each verdict is made at the level on its own. A candidate may have any rank of its range."
 )
 """What the numbers in the tables mean."""
@@ -268,10 +280,10 @@ SINGLE = (
 
 TWO = (
     "Differences are those of the first candidate less the second. Riskier: the worst attack on it is worse than the "
-    "worst on the other, for certain. Difference of risk: under the attack where the two differ most clearly, which "
+    "worst on the other, beyond chance. Difference of risk: under the attack where the two differ most clearly, which "
     "may be another one; the same people are asked through both. Distance: beyond a fresh sample; the same real"
     " rows are behind both, in the same cells, with as many rows of each. Limits hold for all candidates "
-    "together; farther is only who is beyond a fresh sample for certain."
+    "together; farther is only who is beyond a fresh sample beyond chance."
 )
 """What the differences of two candidates mean."""
 
@@ -295,16 +307,59 @@ def choice_in_words(data: Comparison) -> str:
         return f"{told} In each of them something was found."
     chosen, among = cleared or clean, "these" if cleared else f"the {len(clean)} without a finding"
     if len(chosen) == 1:
-        return told if cleared else f"{told} “{formatting.name(chosen[0].label)}” is the only one without a finding."
-    risks = {c.label: c.worst.value for c in chosen if c.worst and c.worst.value is not None}
+        reach = f" A leak could reach {_reach(chosen[0])}." if chosen[0].reached else ""
+        name = formatting.name(chosen[0].label)
+        return told + reach if cleared else f"{told} “{name}” is the only one without a finding.{reach}"
+    if not data.verdict.order:
+        return told
     far = {c.label: max(0.0, c.fidelity.excess) for c in chosen if c.fidelity}
-    best = [
-        (formatting.name(min(of, key=lambda label: of[label])), has)
-        for of, has in ((risks, "has the least risk"), (far, f"is the most useful (nearest in {compared_parts(data)})"))
-        if of
-    ]
-    if not best or not data.verdict.order:
+    best = [(formatting.name(chosen[0].label), f"leaves least open ({_reach(chosen[0])})")] if chosen[0].reached else []
+    if far:
+        nearest = formatting.name(min(far, key=lambda label: far[label]))
+        best.append((nearest, f"is the most useful (nearest in {compared_parts(data)})"))
+    if not best:
         return told
     if len({name for name, _ in best}) == 1:
-        return f"{told} Of {among}, by estimate, “{best[0][0]}” {' and '.join(has for _, has in best)}."
-    return f"{told} Of {among}, by estimate, {' and '.join(f'“{name}” {has}' for name, has in best)}."
+        return f"{told} Of {among}, “{best[0][0]}” {' and '.join(has for _, has in best)}."
+    return f"{told} Of {among}, {' and '.join(f'“{name}” {has}' for name, has in best)}."
+
+
+def _reach(c: Candidate) -> str:
+    return reached_in_words(c, " members")
+
+
+def steps_in_words(data: Comparison) -> list[str]:
+    """Return what to do now: with cleared candidates, with others without a finding, with those that have one."""
+    if not data.verdict.order:
+        return []
+    groups: list[list[Candidate]] = [[c for c in by_order(data) if group_of(c) == g] for g in range(len(GROUPS))]
+    cleared, open_, found = groups
+    steps = []
+    if cleared:
+        steps.append(f"Take {_names(cleared, 'or')}: read its report, decide, and sign there.")
+    if open_:
+        steps.append(f"Do not release {_names(open_, 'or')} on this evidence. {_next(open_)}".strip())
+    if found:
+        steps.append(f"Withhold {_names(found, 'and')}. {_next(found)}".strip())
+    return steps
+
+
+def _names(of: Sequence[Candidate], last: str) -> str:
+    if len(of) > _LISTED and of[0].verdict != "none found":
+        return f"the {len(of)} {'with' if group_of(of[0]) == len(GROUPS) - 1 else 'without'} a finding"
+    names = [f"“{formatting.name(c.label)}”" for c in of[:_NAMED]]
+    if len(of) > _NAMED:
+        return f"{', '.join(names)} or {len(of) - _NAMED} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+_LISTED = 3  # candidates of a group without clearance that a step names at most
+
+
+def _next(of: Sequence[Candidate]) -> str:
+    """Return the first step about the first of a group that has one."""
+    first = next((c for c in of if c.next_step), None)
+    if first is None:
+        return ""
+    whose = f"For “{formatting.name(first.label)}”: " if any(c.next_step != first.next_step for c in of) else ""
+    return whose + (first.next_step[:1].lower() + first.next_step[1:] if whose else first.next_step)

@@ -55,7 +55,7 @@ class ComparisonReport:
 
     @property
     def order(self) -> list[str]:
-        """The labels: cleared ones, others without a finding, others; each by risk. Empty where nothing is ranked."""
+        """The labels: cleared ones, others without a finding, others. Empty where nothing is ranked."""
         return list(self.comparison.verdict.order)
 
     @property
@@ -79,7 +79,8 @@ class ComparisonReport:
     def to_frame(self) -> Any:
         """Return one row for each candidate, in their order, as a frame of the kind of the real table.
 
-        place (1 has least risk; null where nothing is ranked), label, verdict, worst attack with its risk and limits,
+        place (1 reaches fewest; null where nothing is ranked), label, verdict, members reached (people, share, whether
+        that is at least, at most, or fewer than by chance), worst attack with its risk and limits,
         the first and the last rank that it may have (all hold together), use (distance of pairs of columns, or of
         columns where there is one, beyond a fresh sample) with limits and verdict, front (whether no other candidate
         betters it in risk or in use without being worse in the other), tables.
@@ -89,6 +90,8 @@ class ComparisonReport:
         rows = [
             {
                 "place": place.get(c.label), "label": c.label, "verdict": c.verdict,
+                "people": c.reached and c.reached.people, "share": c.reached and c.reached.share,
+                "reached": c.reached and c.reached.kind,
                 "attack": c.worst and c.worst.attack, "risk": c.worst and c.worst.value,
                 "risk_low": c.worst and c.worst.low, "risk_high": c.worst and c.worst.high,
                 "first_rank": c.worst and c.worst.first, "last_rank": c.worst and c.worst.last,

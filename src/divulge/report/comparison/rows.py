@@ -12,7 +12,6 @@ __all__ = [
     "Single",
     "by_order",
     "cells_of",
-    "certain_or_limit",
     "compared_parts",
     "group_of",
     "limits",
@@ -115,19 +114,6 @@ class Single:
     table: CandidateTable
     low: Band | None
     high: Band | None
-
-
-def certain_or_limit(c: Candidate) -> float | None:
-    """Return how much risk a candidate has for certain where something was found, else at most; None if unbounded.
-
-    Certain is the largest lower limit over all single comparisons of its tables, and 0 where the finding of a table
-    holds for itself and not among all candidates. The limit is that of the worst attack, which ranks.
-    """
-    if c.verdict not in FOUND:
-        return None if c.worst is None else c.worst.high
-    lows = [b.low for t in c.tables for b in t.bands if b.low is not None]
-    own = [] if c.worst is None or c.worst.low is None else [c.worst.low]
-    return max([0.0, *lows, *own])
 
 
 def single_rows(data: Comparison) -> list[Single]:

@@ -11,10 +11,11 @@ from markupsafe import Markup
 from divulge.core.result import FOUND, number, percent
 from divulge.report import formatting
 from divulge.report.blocks import cells
-from divulge.report.blocks.table import ALL, HTML, MARKDOWN, PAGES, TERMINAL, Cell, Col, Name, Num, Small, Strong, Table
+from divulge.report.blocks.table import HTML, MARKDOWN, PAGES, TERMINAL, Cell, Col, Name, Num, Small, Strong, Table
 from divulge.report.comparison.charts import Point
 from divulge.report.comparison.model import Attack, Candidate, Comparison, GivenTable, Pair
 from divulge.report.comparison.prose import GROUPS, UNFAIR_GROUP
+from divulge.report.comparison.reached import reached_in_words
 from divulge.report.comparison.rows import (
     Single,
     by_order,
@@ -48,12 +49,9 @@ def _labelled(c: Candidate) -> Cell:
 
 
 def candidates(data: Comparison) -> Table:
-    """Return the candidates in their order, with verdict, rank and risk."""
+    """Return the candidates in their order, with verdict, rank, and how many members each reaches."""
     ranked, parts = bool(data.verdict.order), compared_parts(data)
     places = {c.label: i for i, c in enumerate(by_order(data), 1)}
-
-    def worst(shown: Callable[[Any], str]) -> Callable[[Candidate], str]:
-        return lambda c: shown(c.worst) if c.worst else "-"
 
     several = any(len(c.tables) > 1 for c in data.candidates)
     last = (
@@ -62,15 +60,11 @@ def candidates(data: Comparison) -> Table:
     heads = (*GROUPS[:-1], last or GROUPS[-1])
     named = len(data.candidates) <= _NAMED
     return Table(
-        "Candidates" + ", in each group the least risk first" * ranked,
+        "Candidates" + ", in each group those that reach fewest members first" * ranked,
         [
             Num("no.", lambda c: str(places[c.label]), matrix(data), where=TERMINAL),
             Col("candidate", _labelled),
-            Num("risk", worst(lambda w: number(w.value)), ranked, where=PAGES),
-            Col("limits", lambda c: limits(c.worst), ranked, where=PAGES, css="whole"),
-            Num("risk", worst(lambda w: number(w.value)), ranked, where=TERMINAL),
-            Col("limits", lambda c: limits(c.worst), ranked, where=TERMINAL, whole=True, keep=_WIDE),
-            Col("largest risk by", worst(lambda w: str(w.attack)), ranked, where=PAGES if matrix(data) else ALL),
+            Col("members reached", reached_in_words, ranked, css="whole"),
             Col("verdict, and why", _judged, where=HTML),
             Col("verdict", _in_words, where=MARKDOWN),
             Col("verdict", lambda c: cells.verdict(c.verdict), where=TERMINAL),
@@ -89,9 +83,8 @@ def candidates(data: Comparison) -> Table:
     )
 
 
-_WIDE = 130  # columns of a terminal that has room for limits beside reasons
 _NAMED = 6  # candidates up to which each is told apart by name
-_WHY, _BRIEF = 240, 40
+_WHY, _BRIEF = 240, 36
 
 
 def _why(c: Candidate) -> str:
@@ -202,7 +195,7 @@ def pairs(rows: Sequence[Pair]) -> Table:
             Num("first less second", lambda p: number(p.difference)),
             Num("lower", lambda p: number(p.low)),
             Num("upper", lambda p: number(p.high)),
-            Col("more under this attack, for certain", lambda p: cells.named(p.riskier)),
+            Col("more under this attack, beyond chance", lambda p: cells.named(p.riskier)),
         ],
         rows,
         css="small sortable",
@@ -288,7 +281,7 @@ def differences(rows: Sequence[Any]) -> Table:
             Num("difference", lambda p: number(p.difference)),
             Col("limits", lambda p: f"{number(p.low)} to {number(p.high)}"),
             Num("in rulers", lambda p: number(p.ruler)),
-            Col("farther for certain", lambda p: cells.named(p.farther)),
+            Col("farther beyond chance", lambda p: cells.named(p.farther)),
         ],
         rows,
         css="small",
@@ -307,7 +300,7 @@ def points(parts: str, rows: Sequence[Point]) -> Table:
 
     numbers = ("risk", "distance", "near", "far")
     return Table(
-        f"Risk (at least where something was found, else at most) and distance of {parts}; another sample 0",
+        f"Members reached (at least where something was found, else at most), and distance of {parts}",
         [
             Num("no.", lambda row: str(row[0])),
             Col("candidate", lambda row: Name(row[1].label)),
@@ -320,7 +313,7 @@ def points(parts: str, rows: Sequence[Point]) -> Table:
     )
 
 
-_ENDS = {"near": "lower", "far": "upper"}
+_ENDS = {"risk": "members reached", "near": "lower", "far": "upper"}
 
 
 def _rows(data: Comparison) -> str:

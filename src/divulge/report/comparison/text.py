@@ -16,6 +16,7 @@ from divulge.report.comparison.prose import (
     choice_in_words,
     front_in_words,
     order_told,
+    steps_in_words,
     use_told,
 )
 from divulge.report.comparison.rows import matrix, reasons
@@ -42,6 +43,8 @@ def markdown(data: Comparison) -> str:
             "Order" if ranked else "Verdicts",
             _read(data, ranked), markdown_table(tables.candidates(data)), RISK if ranked else ""
         ),
+        section_of("What to do now", "\n".join(f"{i}. {escaped(s)}" for i, s in enumerate(steps_in_words(data), 1)))
+        if steps_in_words(data) else "",
         section_of("Two by two", crossed, markdown_table(tables.two_by_two(data)), TWO) if data.two_by_two else "",
         section_of("Risk by attack", *_by_attack(data)),
         section_of("Single comparisons", markdown_table(tables.singles(data)), SINGLE) if ranked else "",
@@ -83,6 +86,9 @@ def summary(data: Comparison, *, width: int = 110, colour: bool = False) -> str:
     return as_terminal_text(_parts(data, width), width=width, colour=colour)
 
 
+_MEMBERS = "Of {:,} members: at least, beyond chance, where something was found; at most by the main tests elsewhere."
+
+
 def _parts(data: Comparison, width: int) -> list[Any]:
     from rich.text import Text
 
@@ -96,19 +102,18 @@ def _parts(data: Comparison, width: int) -> list[Any]:
     parts += [Text(f"! {clean(f.label)} could not be attacked: {clean(f.why)}", style="red") for f in data.failed]
     parts += [Text(), terminal_table(tables.candidates(data), width, edge=False)]
     if data.verdict.order:
-        parts.append(Text("Cleared first, then without a finding, then with one; in each group the least risk first."))
+        parts.append(Text(_MEMBERS.format(data.tables.real.rows)))
+        parts += [Text(f"{i}. {clean(step)}") for i, step in enumerate(steps_in_words(data), 1)]
     if matrix(data):
         parts.append(terminal_table(tables.matrix_of(data), edge=False))
-        parts.append(
-            Text("Row beside column, by number. More: its worst attack is worse for certain. Limits: comparison.html.")
-        )
+        parts.append(Text("Row beside column, by number. More: its worst attack is worse beyond chance."))
     elif data.two_by_two:
         parts += [terminal_table(tables.two_by_two(data), edge=False), Text()]
-    if data.front:
+    if data.front and not matrix(data):
         parts.append(Text(clean(front_in_words(data))))
     if use := use_told(data):
         parts.append(Text(use))
-    if data.not_compared:
+    if data.not_compared and not matrix(data):
         parts.append(Text("Not ranked: " + ", ".join(n.what for n in data.not_compared) + "."))
     parts += [Text(f"Note: {clean(note)}") for note in data.notes if note not in STANDING]
     return parts

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
+from divulge.core.result import FOUND, identity
 from divulge.report import formatting, order, words
 from divulge.report.content import assessment_text, settings_of
 from divulge.report.documents import html_charts, html_figures, html_front, html_kept, html_matrix
@@ -25,8 +26,9 @@ from divulge.report.verdicts import RISK
 
 __all__ = ["card", "page"]
 
-_TABLE_ROWS = 1000
-_MEASURE_ROWS = 600
+_TABLE_ROWS = 200  # comparisons up to which a page shows each
+_TELLING_ROWS = 80  # those that it shows of more
+_MEASURE_ROWS = 50
 _KEY_SET_ROWS = 200
 _NOTE_ROWS = 60
 _FOLDED = 100
@@ -131,7 +133,7 @@ def _annex(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "glossary": [g for g in words.GLOSSARY if order.has_holdout(data) or not _OF_STRANGERS.search(" ".join(g))],
         "attack_rows": order.by_attack(data),
         "forest": html_figures.forest(data, scale),
-        "judged": html_figures.cut(order.judged(data.results), _TABLE_ROWS),
+        "judged": html_figures.cut(*_telling(data)),
         "questions": groups,
         "threat_model": statement.threat_model(data),
         "processing": statement.PROCESSING,
@@ -303,6 +305,16 @@ def _questions(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- distances
+
+
+def _telling(data: Assessment) -> tuple[list[ResultRecord], int]:
+    """Return the comparisons and how many a page shows, worst first; of many, findings and main tests before others."""
+    rows = order.judged(data.results)
+    main = {identity(b) for b in data.verdict.bounds if b.primary}
+    if len(rows) <= _TABLE_ROWS:
+        return rows, len(rows)
+    rows.sort(key=lambda r: r.verdict not in FOUND and identity(r) not in main)
+    return order.worst_first(rows[:_TELLING_ROWS]) + rows[_TELLING_ROWS:], _TELLING_ROWS
 
 
 def _measures(data: Assessment) -> list[ResultRecord]:

@@ -377,11 +377,18 @@ def _legend(series: Sequence[Series]) -> str:
 
 def _path(points: Sequence[tuple[float, float]], step: bool) -> str:
     (x, y), *rest = points
-    out = f"M{x:g} {y:g}"
+    out, before = f"M{x:g} {y:g}", (x, y)
     for x, y in rest:
         # the share at x counts scores of at least x, so the line drops before it reaches x
-        out += f"V{y:g}H{x:g}" if step else f"L{x:g} {y:g}"
+        out += f"V{y:g}H{x:g}" if step else _less(x - before[0], y - before[1])
+        before = x, y
     return out
+
+
+def _less(dx: float, dy: float) -> str:
+    """Return a line by so much, in the fewest letters: points of a curve have one digit behind the point."""
+    x, y = (f"{round(v, 2):g}".replace("0.", ".", 1) if abs(v) < 1 else f"{round(v, 2):g}" for v in (dx, dy))
+    return f"l{x}{'' if y.startswith('-') else ' '}{y}"
 
 
 def _dot(x: float, y: float, style: str) -> str:

@@ -23,7 +23,7 @@ from divulge.report.verdicts import FIDELITY
 
 __all__ = ["kept"]
 
-_ROWS = 400  # results of one measure in the annex
+_ROWS = 60  # results of one measure in the annex
 _LISTED = 20  # pairs beside the map
 _MAPPED = 16  # columns of the map
 _SHOWN, _DRAWN = 24, 200  # columns whose distributions are on the page, and with those that are folded
@@ -176,7 +176,8 @@ def _largest(pairs: Sequence[FidelityResult], column: str) -> float:
 
 def _map_drawn(names: Sequence[str], of: dict[frozenset[str], FidelityResult]) -> Markup:
     labels = 118
-    body = []
+    body: list[str] = []
+    shades: dict[int, str] = {}  # the cells of one shade are one path
     for i, one in enumerate(names):
         shown = formatting.name(one)
         y = _HEAD + i * _HIGH
@@ -184,22 +185,24 @@ def _map_drawn(names: Sequence[str], of: dict[frozenset[str], FidelityResult]) -
         for j, other in enumerate(names[:i]):
             found = of.get(frozenset((one, other)))
             if found is not None and found.ruler is not None:
-                body += _map_cell(labels + j * _CELL, y, found, numbered=len(names) <= _NUMBERED)
+                x = labels + j * _CELL
+                body += _map_sign(x, y, found, numbered=len(names) <= _NUMBERED)
+                shade = sum(found.ruler > s for s in _SHADES)
+                shades[shade] = f"{shades.get(shade, '')}M{x:g} {y:g}h{_CELL - 1}v{_HIGH - 1}h{1 - _CELL}Z"
         body.append(text_mark(labels + i * _CELL + _CELL / 2, y + 15, str(i + 1), "middle", "tick"))
     width, height = labels + len(names) * _CELL + 4, _HEAD + len(names) * _HIGH + 4
     told = "One cell for each pair of columns, darker where the ruler is larger; the list beside it has the numbers."
-    return drawing("pair-map", width, height, "Pairs of columns by ruler", "".join(body), "chart", told)
+    cells = "".join(f'<path class="cell r{shade}" d="{path}"/>' for shade, path in sorted(shades.items()))
+    return drawing("pair-map", width, height, "Pairs of columns by ruler", cells + "".join(body), "chart", told)
 
 
-def _map_cell(x: float, y: float, r: FidelityResult, *, numbered: bool) -> list[str]:
-    """Return a cell with its shade, the sign of its verdict and, where there is room, its ruler."""
+def _map_sign(x: float, y: float, r: FidelityResult, *, numbered: bool) -> list[str]:
+    """Return the sign of the verdict of a cell and, where there is room, its ruler."""
     ruler = r.ruler or 0.0
-    shade = sum(ruler > s for s in _SHADES)
     sign = FIDELITY[r.verdict].small
     shown = f"{ruler:.0f}" if ruler >= 9.95 else f"{ruler:.1f}"
     text = f"{shown if numbered else ''}{sign}"
-    cell = f'<rect class="cell r{shade}" x="{x:g}" y="{y:g}" width="{_CELL - 1}" height="{_HIGH - 1}"/>'
-    return [cell, text_mark(x + _CELL / 2, y + 14, text, "middle", "cell-text")] if text else [cell]
+    return [text_mark(x + _CELL / 2, y + 14, text, "middle", "cell-text")] if text else []
 
 
 # ---------------------------------------------------------------- columns by which a model tells
@@ -251,11 +254,10 @@ def _small(uid: str, m: Marginal) -> Markup:
     def y(share: float) -> float:
         return round(_SMALL_H - 2 - share / top * (_SMALL_H - 4), 1)
 
-    bands = [
-        f'<rect class="fresh" x="{i * width:.1f}" y="{y(high)}" width="{width:.1f}" '
-        f'height="{max(2.6, y(low) - y(high)):.1f}"/>'
+    bands = "".join(
+        f"M{i * width:.1f} {y(high)}h{width:.1f}v{max(2.6, y(low) - y(high)):.1f}h-{width:.1f}Z"
         for i, (low, high) in enumerate(zip(m.low, m.high, strict=True))
-    ]
+    )
     if m.ordered:
         steps = "".join(
             f"{'M' if i == 0 else 'L'}{i * width:.1f} {y(s)}H{(i + 1) * width:.1f}" for i, s in enumerate(m.synthetic)
@@ -263,7 +265,7 @@ def _small(uid: str, m: Marginal) -> Markup:
     else:
         steps = "".join(f"M{i * width + 1:.1f} {y(s)}H{(i + 1) * width - 1:.1f}" for i, s in enumerate(m.synthetic))
     body = (
-        "".join(bands)
+        f'<path class="fresh" d="{bands}"/>'
         + line(0, _SMALL_H - 1, _SMALL_W, _SMALL_H - 1, "grid")
         + f'<path class="kept-line" d="{steps}"/>'
     )

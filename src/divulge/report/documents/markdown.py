@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -94,7 +95,7 @@ def _tiles(told: Decision) -> str:
 def _scope(told: Decision) -> str:
     lines = [("Preconditions", told.preconditions)]
     lines += [] if told.reach else [("Ruled out", told.unbounded)]
-    lines += [("Main tests", formatting.capitalized(told.main))] if told.main else []
+    lines += [("Main tests", told.main)] if told.main else []
     lines += [("Further tests", told.screened), ("Not tested", told.not_tested)]
     lines += [("Several tables", told.together), ("Asked", told.asked)]
     text = "\n".join(f"- **{name}.** {escaped(text)}" for name, text in lines if text)
@@ -103,11 +104,18 @@ def _scope(told: Decision) -> str:
 
 def _todo(told: Decision) -> str:
     lines = [
-        f"{i}. **{escaped(a.do)}** {escaped(f'{a.changes} {a.warning}'.strip())}" for i, a in enumerate(told.advice, 1)
+        f"{i}. **{escaped(a.do)}** {_code(a.command)}{escaped(f'{a.changes} {a.warning}'.strip())}"
+        for i, a in enumerate(told.advice, 1)
     ]
     odd = [f"- {escaped(c)}" for c in told.contradictions]
     parts = ["**What to do now**", told.first, "\n".join(lines), told.again, "\n".join(odd)]
     return "\n\n".join(p for p in parts if p)
+
+
+def _code(command: str) -> str:
+    """Return a command as code, in backticks that it does not have itself; "" for none."""
+    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", command)), default=0))
+    return f"{ticks} {command} {ticks} " if command else ""
 
 
 def _edition(data: Assessment) -> str:

@@ -48,7 +48,8 @@ def ticks(low: float, high: float, about: int = 6) -> list[float]:
 
 def line(x1: float, y1: float, x2: float, y2: float, css: str) -> str:
     """Return a straight line."""
-    return f'<path class="{css}" d="M{x1:g} {y1:g}L{x2:g} {y2:g}"/>'
+    end = f"H{x2:g}" if y1 == y2 else f"V{y2:g}" if x1 == x2 else f"L{x2:g} {y2:g}"
+    return f'<path class="{css}" d="M{x1:g} {y1:g}{end}"/>'
 
 
 def text_mark(x: float, y: float, text: str, anchor: str = "middle", css: str = "tick") -> str:

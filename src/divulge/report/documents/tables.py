@@ -66,7 +66,16 @@ def _html(piece: Piece) -> str:
         return f'<span class="v {piece.shown.css}">{text}</span>'
     if isinstance(piece, Styled):
         return f"<span{_attribute('class', piece.css)}>{html_cell(piece.pieces)}</span>"
-    return _SHAPES.get(type(piece), "{}").format(escape("-" if piece is None else tidy(piece)))
+    shape = "{}" if isinstance(piece, Name) and _is_plain(piece) else _SHAPES.get(type(piece), "{}")
+    return shape.format(escape("-" if piece is None else tidy(piece)))
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether a name can neither turn the direction of a line nor be too long for it."""
+    return name.isascii() and len(name) <= _SHORT_NAME
+
+
+_SHORT_NAME = 16
 
 
 def html_table(table: Table) -> Markup:
@@ -95,12 +104,12 @@ def _body(cols: Sequence[Col], head: str, rows: Iterable[Any]) -> str:
 
 def _html_row(cols: Sequence[Col], row: Any) -> str:
     (first, head), *others = [(c, c.cell(row)) for c in cols]
-    cells = [f'<th scope="row"{_classes(first)}>{html_cell(head)}</th>']
+    cells = [f'<th scope="row"{_classes(first)}>{html_cell(head)}']  # HTML lets the ends of cells and rows go
     for i, (c, cell) in enumerate(others, 2):
         inside, css = (cell.pieces, cell.css) if isinstance(cell, Styled) else (cell, "")
         classes = _attribute("class", " ".join(filter(None, (c.css, css)))) if _of_table(i, c) else _classes(c, css)
-        cells.append(f"<td{classes}{_attribute('data-l', c.label)}>{html_cell(inside)}</td>")
-    return f"<tr>{''.join(cells)}</tr>"
+        cells.append(f"<td{classes}{_attribute('data-l', c.label)}>{html_cell(inside)}")
+    return f"<tr>{''.join(cells)}"
 
 
 _SIDES = range(2, 21)  # places of columns that the style sheet aligns by a class of their table, in place of each cell

@@ -37,6 +37,8 @@ class Advice:
     warning: str = ""
     trains: bool = False
     """Whether it makes a new table."""
+    command: str = ""
+    """What to type; "" where it is no command."""
 
 
 def advice(data: Assessment) -> list[Advice]:
@@ -180,9 +182,10 @@ def _audit(data: Assessment) -> Iterator[Advice]:
         secrets = [t for t in leaking_targets(data) if "," not in t][:1]
         parts += ["--secrets", *secrets] if secrets else []
     yield Advice(
-        "Test the generator itself: divulge audit.",
-        f"{formatting.prose(shlex.join(parts), 300)} trains it on tables that differ by coins, and counts how often "
-        "the attacker guesses a coin; --dry-run tells how long that takes. It needs no holdout.",
+        "Test the generator itself, without a holdout:",
+        "It trains the generator on tables that differ by coins, and counts how often the attacker guesses a coin; "
+        "--dry-run tells how long that takes.",
+        command=formatting.prose(shlex.join(parts), 300),
     )
 
 

@@ -24,7 +24,6 @@ __all__ = [
     "bounds_in_words",
     "cannot_tell",
     "does_not_hold",
-    "excluded_in_words",
     "fixed_in_words",
     "holding",
     "lacking_in",
@@ -59,7 +58,6 @@ UNFAIR = "members and strangers can be told apart without the synthetic table"
 SAME_PEOPLE = "more people stand in both real and holdout than chance gives"
 """Another reason why."""
 _NAMED = 5  # columns or comparisons that a sentence names at most
-_FEW = 3
 
 
 def undecided(bounds: Sequence[Bound]) -> list[Bound]:
@@ -84,54 +82,6 @@ def bounds_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
     text = "; ".join(p for p in parts if p)
     means = NEARNESS if any(b.primary and b.bounded and b.words == "nearness" for b in told.values()) else ""
     return f"{text[0].upper()}{text[1:]}.{means}" if text else ""
-
-
-def excluded_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
-    """Return from which share of people on a leak is excluded, and up to which it is not; "" without a bound.
-
-    Examples
-    --------
-    >>> from msgspec.structs import replace
-    >>> one = Bound(attack="copies", variant="exact", keys=(), target=None, words="copies", primary=True, limit=0.018,
-    ...             shown=1.0, bounded=True, people=None)
-    >>> two = replace(one, attack="dcr", words="nearness", limit=0.052, bounded=False)
-    >>> excluded_in_words([one, two], 0.05)
-    'Leaks ruled out: copies above 1.8% of members. Not ruled out (limit 5%): nearness up to 5.2%.'
-    """
-    told: dict[str, Bound] = {}
-    for b in (b for b in _largest(bounds).values() if b.primary):
-        if (name := _short(b)) not in told or _height(b) > _height(told[name]):
-            told[name] = b
-    above = [
-        f"{name} above {percent((b.acceptable or acceptable) if b.limit is None else max(0.0, b.limit))}"
-        for name, b in told.items()
-        if b.bounded
-    ]
-    open_ = [b for b in told.values() if not b.bounded]
-    up_to = [
-        f"{name} not bounded" if b.limit is None else f"{name} up to {percent(b.limit)}"
-        for name, b in told.items()
-        if not b.bounded
-    ]
-    parts = []
-    if above:
-        above[0] += " of members"
-        parts.append(f"Leaks ruled out: {', '.join(above[:_FEW])}{_more(len(above), _FEW)}.")
-    if up_to:
-        limits = {b.acceptable or acceptable for b in open_ if b.limit is not None}
-        limit = f" (limit {100 * limits.pop():g}%)" if len(limits) == 1 else ""
-        parts.append(f"Not ruled out{limit}: {', '.join(up_to[:_FEW])}{_more(len(up_to), _FEW)}.")
-    return " ".join(parts)
-
-
-_SHORT = {"linkability": "links", "inference on average over targets": "inference on average"}
-
-
-def _short(b: Bound) -> str:
-    """Return what a bound is about in a few words: "inference of “income”"."""
-    if b.target is not None:
-        return f"{tidy(b.words.partition(' (')[0])} of “{tidy(b.target)}”"
-    return _SHORT.get(_what(b), tidy(_what(b)))
 
 
 def _what(b: Bound) -> str:

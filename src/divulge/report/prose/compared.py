@@ -15,6 +15,8 @@ from divulge.report.model import Rate, ResultRecord
 from divulge.report.verdicts import word_of
 
 __all__ = [
+    "MEMBERS",
+    "STRANGERS",
     "Bar",
     "bars",
     "hit_words",
@@ -125,16 +127,16 @@ def _run(r: ResultRecord) -> str:
 _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("exact", lambda r: "stand in the synthetic table word for word"),
     ("columns", lambda r: f"stand in the synthetic table word for word, {_columns(r)}"),
-    ("near on", lambda r: f"have a near copy there, {_columns(r)}"),
+    ("near on", lambda r: f"have a near copy in the synthetic table, {_columns(r)}"),
     ("near", lambda r: "have a near copy in the synthetic table"),
-    ("all but one", lambda r: "stand there word for word, or with one column changed"),
+    ("all but one", lambda r: "stand in the table word for word, or with one column changed"),
     ("one column, own ", lambda r: _own_words(r.variant.removeprefix("one column, own "), r)),
-    ("one column, shared words", lambda r: f"have eight words in a row of their {quoted(r.keys)} in it"),
+    ("one column, shared words", lambda r: f"have eight words in a row of their {quoted(r.keys)} in a synthetic text"),
     ("one column, nearly equal", lambda r: f"have their {quoted(r.keys)}, or nearly, in the synthetic table"),
     ("one column, shifted", lambda r: f"have their {quoted(r.keys)}, shifted or scaled, in the synthetic table"),
     ("one column", _value),
-    ("last ", lambda r: f"have in it the last digits of their {quoted(r.keys)}, which nobody else has"),
-    ("rare pair", lambda r: f"have their {quoted(r.keys)} together there, which hardly anybody else has"),
+    ("last ", lambda r: f"have in the table the last digits of their {quoted(r.keys)}, which nobody else has"),
+    ("rare pair", lambda r: f"have their {quoted(r.keys)} together in it, which hardly anybody else has"),
     ("another column", lambda r: f"{_value(r)}, in another column"),
     ("whole history", lambda r: f"have all their rows under one synthetic person ({quoted(r.keys)})"),
     ("history, nearly", lambda r: f"have nearly all their rows under one synthetic person ({quoted(r.keys)})"),
@@ -196,25 +198,29 @@ def hit_words(r: ResultRecord) -> str:
     if formatting.of_guesses(r.attack):
         return f"Guessed descriptions{_of_columns(r)}, not people, that fit exactly one person."
     if r.attack == "membership" and r.holdout is not None and r.holdout.rate is not None:
-        wrong = plain_share(r.holdout.rate, r.holdout.n)
-        return f"Are taken for members, by a test that wrongly takes about {wrong} of strangers for members."
+        return "Are taken for members (strangers by mistake)."
     told = "have their values guessed right, column by column" if is_mean(r) else seen(r)
     return f"{formatting.capitalized(told)}."
 
 
 # ---------------------------------------------------------------- sentences
 
+MEMBERS = "members (people in the real table)"
+"""Members where a page names them first."""
+STRANGERS = "strangers (people the synthesizer never saw)"
+"""Strangers where a page names them first."""
+
 
 def lead(r: ResultRecord) -> str:
-    """Return a comparison in one sentence that begins with the people of the real table."""
+    """Return a comparison in one sentence that begins with members, and says who members and strangers are."""
     real, holdout = r.real, r.holdout
     if r.attack == "membership" and r.verdict == "excess found" and real and holdout and real.rate and holdout.rate:
         told, set_ = (f"{how_many(x.hits, x.n)} ({plain_share(x.rate, x.n)})" for x in (real, holdout))
         return (
-            f"An attacker takes {told} of {formatting.of_units(real)} people in the real table for members of it, and "
-            f"{set_} of {formatting.of_units(holdout)} people never in the training data."
+            f"An attacker takes {told} of {formatting.of_units(real)} {MEMBERS} for members, and "
+            f"{set_} of {formatting.of_units(holdout)} {STRANGERS}."
         )
-    return _sentence(r, "people in the real table", "people never in the training data")
+    return _sentence(r, MEMBERS, STRANGERS)
 
 
 def short(r: ResultRecord) -> str:
@@ -376,7 +382,7 @@ def _bar(side: Rate, name: Literal["members", "strangers"], r: ResultRecord, n: 
 
 def _people(hits: float) -> str:
     """Return a number of people beside a bar."""
-    return "about 0" if 0 < hits < _SOMEBODY else how_many(hits).removeprefix("about ") if hits else "0"
+    return "fewer than 1" if 0 < hits < _SOMEBODY else how_many(hits).removeprefix("about ") if hits else "0"
 
 
 # ---------------------------------------------------------------- a risk as people

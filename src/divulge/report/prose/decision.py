@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor
+from math import ceil, floor
 
+from divulge.attacks.checks import LEVEL
 from divulge.core.result import FOUND, identity
 from divulge.report import formatting, order
 from divulge.report.external.rounding import BASE
 from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
-from divulge.report.prose.bounds import excluded_in_words
-from divulge.report.prose.compared import how_many, is_mean, lead, more_people, plain_share
+from divulge.report.prose.compared import MEMBERS, STRANGERS, how_many, is_mean, lead, more_people, plain_share
 from divulge.report.prose.contradictions import contradictions
-from divulge.report.prose.reach import Reach, main_tests, reaches, why_open
+from divulge.report.prose.reach import Reach, excluded, main_tests, reaches, why_open
 from divulge.report.prose.sampled import sampled_in_words
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, clearest, leading, repeated_person, tiles
@@ -82,7 +82,7 @@ def decision(data: Assessment) -> Decision:
 def _title(data: Assessment) -> str:
     """Return the verdict and what it means for a release; without strangers also that people are copied."""
     if copied_without_strangers(data):
-        return "No holdout, and people are copied: not cleared for release"
+        return "No holdout, and real records stand in the table: not cleared for release"
     return RISK[data.verdict.verdict].title
 
 
@@ -90,7 +90,7 @@ def _excluded(data: Assessment) -> str:
     """Return what is excluded, which comes first: that not all is does not make it less."""
     if data.verdict.verdict not in ("none found", "cannot tell") or order.in_doubt(data):
         return ""
-    return excluded_in_words(data.verdict.bounds, data.settings.acceptable)
+    return excluded(data)
 
 
 def _again(data: Assessment, do: Sequence[Advice]) -> str:
@@ -113,8 +113,8 @@ def headline(data: Assessment) -> str:
     if verdict in ("none found", "cannot tell") and not order.in_doubt(data):
         told += _by_chance(data)
     if verdict == "no holdout":
-        what = "whether that is copying or chance" if copied_without_strangers(data) else "how many chance gives"
-        return f"{told} There were no other people to compare with, so nothing says {what}.".strip()
+        how = "how many of these chance alone would give" if copied_without_strangers(data) else "how many chance gives"
+        return f"{told} There were no {STRANGERS} to compare with, so nothing says {how}.".strip()
     if order.in_doubt(data):
         return f"{told} The two groups of people cannot be compared, so nothing follows from it.".strip()
     if verdict == "none found":
@@ -138,7 +138,7 @@ def _exact_copies(data: Assessment) -> ResultRecord | None:
 
 
 def copied_without_strangers(data: Assessment) -> bool:
-    """Return whether people are copied word for word where no strangers say how many chance gives."""
+    """Return whether whole records of people stand in the table, and no strangers say how many chance gives."""
     exact = _exact_copies(data)
     return data.verdict.verdict == "no holdout" and exact is not None and bool(exact.real and exact.real.hits)
 
@@ -151,7 +151,7 @@ def _word_for_word(data: Assessment) -> str:
     n, m = data.tables.real.rows, formatting.rows_of(data, "holdout")
     if n is None or m is None:
         return ""
-    return f"{n:,} people in the real table were compared with {m:,} people who were never in the training data."
+    return f"{n:,} {MEMBERS} were compared with {m:,} {STRANGERS}."
 
 
 def _by_chance(data: Assessment) -> str:
@@ -170,9 +170,7 @@ def _because(why: str) -> str:
 # ---------------------------------------------------------------- release, who is at risk
 
 
-_COPIED = (
-    "Treat whoever is copied as exposed, and do not delete these rows: the gaps would tell who is in the real table."
-)
+_COPIED = "Treat these people as exposed, and do not delete the rows: the gaps would tell who is in the real table."
 
 
 def _release(data: Assessment) -> str:
@@ -202,8 +200,7 @@ def _at_risk(data: Assessment) -> str:
     return " ".join(t for t in told if t)
 
 
-_NEARLY = 0.98  # the test that leads is chosen by rounded counts
-_EVERYBODY = "Every person in the real table is concerned."
+_EVERYBODY = "Every member is concerned, so that no list says who."
 
 
 def _named(data: Assessment) -> str:
@@ -237,13 +234,31 @@ def _beyond_chance(r: ResultRecord, data: Assessment) -> str:
     sure = step * floor((more_people(r, "low_simultaneous") or 0.0) / step)
     if more <= 0:
         return ""
-    found = [more_people(o, "low_simultaneous") or 0.0 for o in data.results if o.verdict == "excess found"]
-    fewer = "hit fewer, partly" if sure >= _NEARLY * max(found, default=0.0) else "hit others, or"
-    certain = f", {sure:,} or more for certain" if 0 < sure < more else ""
-    return (
-        f"That is about {more:,} people ({plain_share(more / n, n)}) beyond chance{certain}, in this test alone. Other "
-        f"tests {fewer} the same people: do not add them up."
-    )
+    high = more_people(r, "high_simultaneous")
+    most = None if high is None else step * ceil(min(high, n) / step)
+    ends = [f"at least {sure:,}"] * (0 < sure < more)
+    if most is not None and most > more:
+        ends.append(f"at most {most:,}")
+    limits = f": {', '.join(ends)} ({_confidence(r, data)})" if ends else ""
+    told = f"That is about {more:,} people ({plain_share(more / n, n)}) beyond chance in this test{limits}."
+    return f"{told} {_in_all(r, data)}"
+
+
+def _confidence(r: ResultRecord, data: Assessment) -> str:
+    """Return how sure the limits of a test are, and who asked for that."""
+    level = data.settings.level
+    who = "divulge's usual" if level == LEVEL else "set for this run"
+    return f"{100 * level:g}% confidence for all tests of {r.attack.replace('_', ' ')}, {who}"
+
+
+def _in_all(r: ResultRecord, data: Assessment) -> str:
+    """Return how many people all tests reach together, where that is known; else that tests overlap."""
+    s, hits = data.records, r.real.hits if r.real else None
+    if s is None or s.exposed_share_strangers is None or hits is None or s.exposed < hits:
+        return "Tests overlap: do not add their people up."
+    strangers = plain_share(s.exposed_share_strangers, s.n)
+    members = f"{s.exposed:,} members ({plain_share(s.exposed_share, s.n)})"
+    return f"Tests overlap; in all, {members} and {strangers} of strangers are exposed."
 
 
 # ---------------------------------------------------------------- scope

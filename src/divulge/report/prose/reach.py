@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from divulge.core.result import FOUND, Verdict
 from divulge.report import formatting, order
+from divulge.report.external.rounding import BASE
 from divulge.report.model import Assessment, Bound
 from divulge.report.prose.bounds import (
     ALONE,
@@ -22,7 +25,18 @@ from divulge.report.prose.bounds import (
 )
 from divulge.report.prose.compared import plain_share, quoted
 
-__all__ = ["NOT_BOUNDED", "NOT_COMPARED", "Reach", "clearance", "main_tests", "reaches", "test_name", "why_open"]
+__all__ = [
+    "NOT_BOUNDED",
+    "NOT_COMPARED",
+    "Reach",
+    "clearance",
+    "excluded",
+    "main_tests",
+    "people_at_most",
+    "reaches",
+    "test_name",
+    "why_open",
+]
 
 NOT_BOUNDED = "not bounded"
 _WIDE = 0.5  # limit from which a reason is given, and part of a full copy below which that is the reason
@@ -43,12 +57,21 @@ class Reach:
     """Whether "none found" asks this test for a bound."""
     why: str = ""
     """Why so little is excluded, where that is less than half; "" elsewhere."""
+    target: str | None = None
+    """The column whose guesses reach that far; None where it is not one."""
+    people: int | None = None
+    """The share as a number of members, on average over targets; None where nothing bounds it, or of guesses."""
+
+    @property
+    def told(self) -> str:
+        """The share, and how many members that is at most."""
+        return self.limit if self.people is None else f"{self.limit} ({self.people:,} people)"
 
 
 _NAMES = {
     "copies": "Copies: equal or nearly equal", "dcr": "Copies: nearness",
-    "singling_out": "Singling out", "linkability": "Linkability", "inference": "Inference: from the most similar row",
-    "cap": "Inference: from rows with equal keys", "membership": "Membership",
+    "singling_out": "Singling out", "linkability": "Linkability", "inference": "Inference: by similar rows",
+    "cap": "Inference: by equal keys", "membership": "Membership",
 }  # fmt: skip
 
 
@@ -76,13 +99,76 @@ def reaches(data: Assessment) -> tuple[Reach, ...]:
 
 
 def main_tests(data: Assessment) -> str:
-    """Return which tests must exclude a leak before a table is cleared; "" where none can clear it."""
+    """Return what the main tests, which `excluded` names, must do before a table is cleared; "" where none can."""
     if data.verdict.verdict not in ("none found", "cannot tell"):
         return ""
-    names = dict.fromkeys(_name(x.test) for x in reaches(data) if x.required)
-    limit = f"{100 * data.settings.acceptable:g}%"
+    n = sum(x.required for x in reaches(data))
     policy = ", or what the policy accepts" if any(b.acceptable is not None for b in data.verdict.bounds) else ""
-    return f"{', '.join(names)}; each must exclude a leak above {limit}{policy}." if names else ""
+    which = f"All {n} main tests" if n > 1 else "The main test"
+    return f"{which} must rule out a leak above {_limit_set(data)}{policy}." if n else ""
+
+
+def excluded(data: Assessment) -> str:
+    """Return above which share of members each main test rules a leak out, and up to which not, with people."""
+    required = [x for x in reaches(data) if x.required]
+    out, open_ = ([x for x in required if (x.state == "none found") == bounded] for bounded in (True, False))
+    told = [f"{_name(x.test)} {x.limit}{_in_people(x, data, first=not i)}" for i, x in enumerate(out)]
+    left = [
+        f"{_of(x)} not bounded" if x.limit == NOT_BOUNDED
+        else f"{_of(x)} up to {x.limit}{_in_people(x, data, first=not i and not out)}"
+        for i, x in enumerate(open_)
+    ]  # fmt: skip
+    accepted = any(b.acceptable is not None for b in data.verdict.bounds)
+    limit = "" if accepted or all(x.limit == NOT_BOUNDED for x in open_) else f" (limit {_limit_set(data)})"
+    parts = [f"Leaks ruled out above: {_some(told)}."] * bool(told) + [f"Not ruled out{limit}: {_some(left)}."] * bool(
+        left
+    )
+    return " ".join(parts)
+
+
+def _of(x: Reach) -> str:
+    """Return a main test, with the column whose guesses reach as far as is told."""
+    return f"{_name(x.test)} (“{formatting.name(x.target)}”)" if x.target is not None else _name(x.test)
+
+
+def _in_people(x: Reach, data: Assessment, *, first: bool) -> str:
+    """Return how many members a share is at most; the first time with how many there are."""
+    n = _members(data)
+    if x.people is None or n is None:
+        return " of members" * first
+    return f" of members ({x.people:,} of {n:,} people)" if first else f" ({x.people:,})"
+
+
+def _some(parts: Sequence[str]) -> str:
+    more = len(parts) - _FEW
+    return ", ".join(parts[:_FEW]) + (f" and {more} more" if more > 0 else "")
+
+
+_FEW = 8  # main tests that a sentence names at most
+
+
+def _limit_set(data: Assessment) -> str:
+    return f"{100 * data.settings.acceptable:g}%"
+
+
+def _members(data: Assessment) -> int | None:
+    """Return how many people are in the real table; where rows are people, its rows."""
+    real = data.tables.real
+    return real.rows if real.units is None else real.units
+
+
+def people_at_most(share: float, data: Assessment) -> int | None:
+    """Return how many members a share is at most, in an external edition as a multiple of five; None of unknown many.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Of
+    >>> real = Of(rows=1500, units=None)
+    >>> [people_at_most(0.0109, Of(edition=e, tables=Of(real=real))) for e in ("custodian", "external")]
+    [17, 20]
+    """
+    n, step = _members(data), BASE if data.edition == "external" else 1
+    return None if n is None else min(n, step * ceil(round(max(0.0, share) * n / step, 6)))
 
 
 def _height(bound: Bound) -> float:
@@ -92,7 +178,12 @@ def _height(bound: Bound) -> float:
 def _reach(bound: Bound, data: Assessment) -> Reach:
     name = test_name(bound.attack) + ("" if bound.primary else " (no main test)")
     state: Verdict = "none found" if bound.bounded else "cannot tell"
-    return Reach(bound.attack, name, state, _limit(bound, data), _height(bound), bound.primary, _why(bound))
+    share = bound.limit if bound.limit is not None else _most(bound, data) if bound.bounded else None
+    counts = share is not None and not formatting.of_guesses(bound.attack)
+    return Reach(
+        bound.attack, name, state, _limit(bound, data), _height(bound), bound.primary, _why(bound), bound.target,
+        people_at_most(share, data) if share is not None and counts else None,
+    )  # fmt: skip
 
 
 def _why(bound: Bound) -> str:
@@ -103,9 +194,14 @@ def _why(bound: Bound) -> str:
     return "there are too few people"
 
 
+def _most(bound: Bound, data: Assessment) -> float:
+    """Return the limit that a bound must keep: what a policy accepts, else that of the run."""
+    return data.settings.acceptable if bound.acceptable is None else bound.acceptable
+
+
 def _limit(bound: Bound, data: Assessment) -> str:
     if bound.limit is None:
-        return plain_share(data.settings.acceptable, 10_000) if bound.bounded else NOT_BOUNDED
+        return plain_share(_most(bound, data), 10_000) if bound.bounded else NOT_BOUNDED
     of = " of descriptions" if formatting.of_guesses(bound.attack) else ""
     return f"{plain_share(max(0.0, bound.limit), 10_000)}{of}"
 
@@ -132,7 +228,7 @@ def clearance(data: Assessment) -> str:
         return "nobody to compare with"
     if order.in_doubt(data):
         return "members and strangers cannot be compared"
-    limit = f" (limit {100 * data.settings.acceptable:g}%)"
+    limit = f" (limit {_limit_set(data)})"
     required = [x for x in reaches(data) if x.required]
     if verdict == "none found":
         widest = max((x for x in required if x.limit != NOT_BOUNDED), key=lambda x: x.share, default=None)
@@ -151,8 +247,8 @@ def clearance(data: Assessment) -> str:
 
 
 def _name(test: str) -> str:
-    way = test.partition(": ")[2]
-    return way if way.startswith("nearness") else test.partition(":")[0].lower()
+    question, _, way = test.lower().partition(": ")
+    return way if way == "nearness" else f"{question} {way}" if way.startswith("by ") else question
 
 
 def why_open(data: Assessment) -> str:

@@ -163,12 +163,23 @@ def _tile(q: Asked, data: Assessment) -> Tile:
     if state in ("none found", "cannot tell") and not unfair:
         state, more, less = _open(q, data, state)
     if q.id == "copies" and data.attacks[r.attack].family != "copying":
-        by, question = "Nearness", "Do rows lie nearer to people, or further away, than chance allows?"
+        by, question = "Copies and nearness", "Do rows lie nearer to people, or further away, than chance allows?"
     person = ""
     if q.id == "copies" and state not in FOUND and (found := repeated_person(data)):
         state, person = "excess found", f"{found} "
-    told, brief = f"{person}{told}{more}", f"{person}{brief}{less}"
+    whole = _none_whole(data) if by else ""
+    told, brief = f"{person}{whole}{told}{more}", f"{person}{whole}{brief}{less}"
     return Tile(q.id, q.name, question, state, bars(r), told, brief, q.clean, _small(r), r, by=by)
+
+
+def _none_whole(data: Assessment) -> str:
+    """Return how many people stand in the table word for word, beside what nearness found."""
+    exact = next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
+    hits = None if exact is None or exact.real is None else exact.real.hits
+    strangers = None if exact is None or exact.holdout is None else exact.holdout.hits
+    if hits is None or strangers is None:
+        return ""
+    return f"Copied word for word: {hits:,.0f} members, {strangers:,.0f} strangers. "
 
 
 def _in_vain(q: Asked, data: Assessment) -> str:

@@ -11,7 +11,7 @@ from divulge.measures.differing import Differing, differing, told_of
 from divulge.measures.registry import REGISTRY
 from divulge.measures.result import VERDICTS, FidelityResult, FidelityVerdict, digits, grouped, name_of
 from divulge.measures.too_close import drawn_ruler, is_closer
-from divulge.report.formatting import enumerated, name, several
+from divulge.report.formatting import capitalized, enumerated, name, several
 from divulge.report.model import Assessment
 from divulge.report.policy_model import ChangedFidelity
 from divulge.report.prose.compared import Bar
@@ -19,6 +19,7 @@ from divulge.report.verdicts import FIDELITY
 
 __all__ = [
     "PAIRS",
+    "SCALE_IN_WORDS",
     "Kept",
     "bars",
     "changed_line",
@@ -150,15 +151,26 @@ def bars(head: FidelityResult) -> tuple[Bar, ...]:
 
 SCALE = 5
 """The ruler at which the bar of use ends."""
-_USES = ((2, "close to a new sample"), (4, "coarse"), (float("inf"), "of little use for counts"))
-"""Words for a ruler up to these."""
+_USES = ((2, "a little coarser"), (4, "coarse"), (float("inf"), "of little use for counts"))
+"""Words for a ruler up to these that is above those of new samples."""
+SCALE_IN_WORDS = "below 1 is closer, as copies are; above 4, of little use"
+"""The scale of use, beside a 1 for a new sample."""
 
 
 def use_word(head: FidelityResult) -> str:
-    """Return in a few words how useful a table is that lies so far from the real one; "" where that is withheld."""
+    """Return in a few words how useful a table is that lies so far from the real one; "" where that is withheld.
+
+    The word follows from the ruler alone: below, among or above those of 95 of 100 new samples.
+    """
     if head.ruler is None:
         return ""
-    return FIDELITY[head.verdict].state or next(word for most, word in _USES if head.ruler <= most)
+    low, high = fresh_range(head) or (1.0, 1.0)
+    if head.ruler < low:
+        return "closer than a new sample" if head.verdict == _CLOSER else "closer than most new samples"
+    return "like a new sample" if head.ruler <= high else next(word for most, word in _USES if head.ruler <= most)
+
+
+_CLOSER: FidelityVerdict = "closer than a fresh sample"
 
 
 def brief(data: Assessment, head: FidelityResult) -> str:
@@ -167,9 +179,9 @@ def brief(data: Assessment, head: FidelityResult) -> str:
         return told(data, head)
     differ, what = len(worst(data, head.measure, head.table)), _what(head)
     if head.verdict == "cannot tell":
-        return f"Distance of {_inside(what)}; above 4 is of little use."
+        return f"Distance of {_inside(what)}: {SCALE_IN_WORDS}."
     of = f"{differ:,} of {_compared(head):,} {_inside(what)} differ{'s' * (differ == 1)} beyond chance."
-    return f"{of if differ else f'{what}: {FIDELITY[head.verdict].of_distance}'} Above 4 is of little use."
+    return f"{of if differ else f'{what}: {FIDELITY[head.verdict].of_distance}'} {capitalized(SCALE_IN_WORDS)}."
 
 
 def told(data: Assessment, head: FidelityResult) -> str:
@@ -178,13 +190,20 @@ def told(data: Assessment, head: FidelityResult) -> str:
     if head.ruler is None:
         return f"{what}: {FIDELITY[head.verdict].of_distance} This edition withholds the number."
     differ, inside = len(worst(data, head.measure, head.table)), fresh_range(head)
-    of = f"{differ:,} of {_compared(head):,} {_inside(what)} {'differs' if differ == 1 else 'differ'} for certain."
+    of = f"{differ:,} of {_compared(head):,} {_inside(what)} {'differs' if differ == 1 else 'differ'} beyond chance."
     counted = f" {of}" if differ else ""
-    close = " Rows drawn from the real table itself would be farther away." if is_closer(head) else ""
+    close = " Rows drawn from the real table itself would be farther away." if is_closer(head) else _below(head)
     far = f"{times(head.ruler)} times as far from the real table as a new sample of people would be"
     if head.verdict == "differs" and differ and inside is not None and head.ruler <= inside[1]:
         return f"On average {_inside(what)} are {far}, yet {of}{close}"
     return f"{what} are {far}: {FIDELITY[head.verdict].of_distance}{counted}{close}"
+
+
+def _below(head: FidelityResult) -> str:
+    """Return what a ruler below those of new samples says; "" of another one."""
+    inside = fresh_range(head)
+    below = head.ruler is not None and inside is not None and head.ruler < inside[0]
+    return " Less than 1 is closer to the real people than new people are: copied values do that." if below else ""
 
 
 # ---------------------------------------------------------------- lines of text

@@ -19,9 +19,12 @@ from divulge.core.coded_scores import Scores, decoded
 from divulge.core.records import INVALIDATING
 from divulge.core.result import FOUND, Individual, Result, label
 from divulge.measures.result import FidelityResult
+from divulge.report.comparison.model import Reached
 from divulge.report.comparison.prose import findings, findings_in_words
+from divulge.report.comparison.reached import reached
 from divulge.report.comparison.rows import PARTS
 from divulge.report.order import ORDER
+from divulge.report.prose.advice import advice
 from divulge.report.prose.reach import clearance
 from divulge.report.report import Report
 from divulge.run.assess import assess_with
@@ -141,7 +144,7 @@ def assess_candidate(run: Assessment, candidate: Candidate, progress: Progress) 
     light = dataclasses.replace(
         report, results=tuple(replace(r, individual=None, comparison=None, table=None) for r in results)
     )
-    found = findings(light.results, report.verdict)
+    found = findings(light.results, report.verdict, report.assessment.verdict.most)
     here = None if uses_engine(run.options) else table
     kept = report.assessment.fidelity if kept is None else kept
     return Assessed(candidate.label, light, scores, found, bands, kept, drawn.synthetic if drawn else here)
@@ -190,6 +193,20 @@ def clearance_of(own: Sequence[Assessed]) -> str:
     return f"{told} (one of {len(own)} tables)" if told and len(own) > 1 else told
 
 
+def reached_of(own: Sequence[Assessed]) -> Reached | None:
+    """Return how many members a candidate reaches, by the worst of its tables with the worst verdict."""
+    worst = min((a.report.verdict for a in own), key=ORDER.__getitem__)
+    told = [r for a in own if a.report.verdict == worst and (r := reached(a.report.assessment, a.found)) is not None]
+    most = 1.0 if worst not in FOUND else 0.0  # of what is not known
+    return max(told, key=lambda r: most if r.share is None else r.share, default=None)
+
+
+def next_step(own: Sequence[Assessed]) -> str:
+    """Return what to do first about a candidate, by the first of its tables with the worst verdict."""
+    worst = min(own, key=lambda a: ORDER[a.report.verdict])
+    return advice(worst.report.assessment)[0].do
+
+
 def _bands(results: Sequence[Result], level: float, n_tables: int) -> list[dict[str, Any]]:
     """Return for each attack the largest lower and the largest upper limit of a single comparison.
 
@@ -223,6 +240,16 @@ class Ranked:
     left_out: list[tuple[str, str]]
     cleared: Sequence[bool] = ()
     """For each candidate whether each of its tables is cleared, which puts it before others without a finding."""
+
+    @property
+    def groups(self) -> list[int]:
+        """For each candidate 0 where it is cleared, 1 without a finding, 2 for others; one group behind the other."""
+        return groups_of(self.behind, self.cleared)
+
+
+def groups_of(behind: Sequence[bool], cleared: Sequence[bool]) -> list[int]:
+    """Return for each candidate 0 where it is cleared, 1 for another without a finding, 2 for others."""
+    return [2 if b else 0 if c else 1 for b, c in zip(behind, cleared, strict=True)]
 
 
 _NO_PEOPLE = {
@@ -262,7 +289,7 @@ def rank_candidates(run: Assessment, assessed: Sequence[Assessed], labels: Seque
         return Ranked(None, behind, [], [], left_out, cleared)
     members, strangers = (None, None) if run.people is None else run.people.units
     ranking = rank(
-        scores, tables=tables, behind=behind, cluster_members=members,
+        scores, tables=tables, behind=groups_of(behind, cleared), cluster_members=members,
         cluster_strangers=strangers, level=run.options.level,
         rng=np.random.default_rng(np.random.SeedSequence(run.options.seed, spawn_key=(zlib.crc32(b"ranking"),))),
     )  # fmt: skip

@@ -34,8 +34,10 @@ from divulge.run.comparing.candidates import (
     Ranked,
     assess_candidate,
     clearance_of,
+    next_step,
     rank_candidates,
     rates_alone,
+    reached_of,
     worst_of,
 )
 from divulge.run.comparing.compared_people import check_ranking, people_of_comparison
@@ -93,7 +95,8 @@ def compare(
     table, the risk of the attack the residual over strangers of these scores. Candidates are compared person by person;
     risks, differences and ranks hold simultaneously at `level`. A candidate with a finding, or whose members and
     strangers cannot be compared, stands behind those without, and among these cleared ones ("none found") come first;
-    otherwise candidates are ordered by their worst attack.
+    in each group those that reach fewest members, unless the worst attack on one is worse beyond chance. Members
+    reached are those of the report on the table: at least so many where something was found, else at most.
 
     Parameters
     ----------
@@ -285,7 +288,7 @@ def _compared(
         "machine": first.data["machine"],
         "notes": left_out + _notes(assessed, labels),
         "verdict": {
-            "order": _order(labels, ranked),
+            "order": _order(labels, ranked, _shares(labels, assessed)),
             "sentence": _sentence(assessed, labels, ranked, run.options.level),
         },
     }
@@ -294,12 +297,13 @@ def _compared(
 # ---------------------------------------------------------------- the data
 
 
-def _apart(labels: Sequence[str], ranking: Ranking, behind: Sequence[bool], i: int) -> str:
+def _apart(labels: Sequence[str], ranking: Ranking, groups: Sequence[int], i: int) -> str:
     """Return from which others a candidate is told apart, in words."""
     place: dict[str, list[str]] = {"behind": [], "before": [], "level": []}
     for j in np.argsort(ranking.worst, kind="stable"):
         after, ahead = (
-            behind[a] if behind[a] != behind[b] else bool(ranking.riskier[a, b]) for a, b in ((i, j), (j, i))
+            groups[a] > groups[b] if groups[a] != groups[b] else bool(ranking.riskier[a, b])
+            for a, b in ((i, j), (j, i))
         )
         if j != i:
             place["behind" if after else "before" if ahead else "level"].append(labels[j])
@@ -324,7 +328,9 @@ def _candidate(assessed: Sequence[Assessed], labels: Sequence[str], i: int, rank
         "verdict": verdict,
         "why": why,
         "clearance": clearance_of(own),
-        "apart": "" if ranked is None or ranking is None else _apart(labels, ranking, ranked.behind, i),
+        "reached": msgspec.to_builtins(reached_of(own)),
+        "next_step": next_step(own),
+        "apart": "" if ranked is None or ranking is None else _apart(labels, ranking, ranked.groups, i),
         "about": "this table" if len(own) == 1 else "the mean of fresh tables of this generator",
         "worst": worst,
         "tables": [
@@ -417,14 +423,27 @@ def _riskier(first: str, second: str, low: float, high: float) -> str | None:
     return first if low > 0 else second if high < 0 else None
 
 
-def _order(labels: Sequence[str], ranked: Ranked | None) -> list[str]:
-    """Return the labels: cleared ones, others without a finding, others, each by risk; none if nothing is ranked."""
+def _shares(labels: Sequence[str], assessed: Sequence[Assessed]) -> list[float]:
+    """Return the share of members that each candidate reaches; 1 where that is not bounded, or not known."""
+    told = [reached_of([a for a in assessed if a.label == name]) for name in labels]
+    return [1.0 if r is None or r.share is None else r.share for r in told]
+
+
+def _order(labels: Sequence[str], ranked: Ranked | None, shares: Sequence[float]) -> list[str]:
+    """Return the labels: cleared ones, others without a finding, others; none if nothing is ranked.
+
+    In each group those that reach fewest members come first, but nobody before another with less risk beyond chance.
+    """
     if ranked is None or ranked.ranking is None:
         return []
-    worst, behind, cleared = ranked.ranking.worst, ranked.behind, ranked.cleared
-    return [
-        labels[i] for i in sorted(range(len(labels)), key=lambda i: (behind[i], not cleared[i], worst[i], labels[i]))
-    ]
+    worst, riskier, groups = ranked.ranking.worst, ranked.ranking.riskier, ranked.groups
+    left, order = list(range(len(labels))), list[str]()
+    while left:
+        free = [i for i in left if not any(groups[i] == groups[j] and riskier[i, j] for j in left)]
+        first = min(free, key=lambda i: (groups[i], shares[i], worst[i], labels[i]))
+        left.remove(first)
+        order.append(labels[first])
+    return order
 
 
 def _sentence(assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranked | None, level: float) -> str:
@@ -439,7 +458,7 @@ def _sentence(assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranke
     place = {name: i for i, name in enumerate(labels)}
     placed = [
         Placed(name, *worst_of([a for a in assessed if a.label == name]), int(r.worst_first[i]), int(r.worst_last[i]))
-        for name in _order(labels, ranked)
+        for name in _order(labels, ranked, _shares(labels, assessed))
         for i in (place[name],)
     ]
     if len(placed) == 1:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from divulge.attacks.checks import ACCEPTABLE
+from divulge.attacks.checks import ACCEPTABLE, LEVEL
 from divulge.core.errors import SettingError
 from divulge.core.relations import RelationalSchema
 from divulge.core.result import jsonable
@@ -88,7 +88,7 @@ class RunOptions:
     acceptable: float = ACCEPTABLE
     positive_control: float | None = None
     seed: int = 0
-    level: float = 0.95
+    level: float = LEVEL
     jobs: int = field(default_factory=lambda: n_jobs(None))
     reveal: Sequence[str] = ()
     budget: float | None = None
