@@ -103,6 +103,17 @@ def test_the_policy_of_each_regime_is_judged_again(name, judged, saved):
     assert verify(saved(report.to_json())).faults == ()
 
 
+def test_the_rule_of_a_condition_goes_out_without_a_name_of_a_column(judged):
+    rules = ["column_pairs[age + educ].ruler > 3", "cap[zero].high > 0.05"]
+    report = judged.replaced(policy=judge_policy(judged.assessment, None, rules))
+    own, outside = (r.assessment.policy.conditions[-2:] for r in (report, report.external()))
+    assert [(c.rule.part, c.rule.limit) for c in own] == [("age + educ", 3.0), ("zero", 0.05)]
+    assert [(c.rule.part, c.rule.limit, c.condition) for c in outside] == [
+        ("…", 3.0, "column_pairs (…): ruler at most 3"),
+        ("zero", 0.05, "cap (zero): simultaneous upper limit of risk at most 0.05"),
+    ]
+
+
 # ---------------------------------------------------------------- changes, kind by kind
 
 
@@ -133,6 +144,9 @@ CHANGES = {
     "a condition less": (("policy", "conditions"), lambda c: c[1:]),
     "their order": (("policy", "conditions"), lambda c: [*c[1:3], c[0], *c[3:]]),
     "another limit": (("policy", "conditions", -5, "condition"), lambda c: c + "1"),
+    "its limit in fields": (("policy", "conditions", -5, "rule", "limit"), lambda limit: limit / 2),
+    "what it is about": (("policy", "conditions", -5, "rule", "of"), "linkability"),
+    "without its rule": (("policy", "conditions", -5, "rule"), None),
     "a question": (("summary", "questions", 0, "state"), "none found"),
     "its order": (("summary", "questions"), lambda q: q[::-1]),
     "a number of page one": (("summary", "metrics", "tests"), lambda n: n + 1),
