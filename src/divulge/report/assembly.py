@@ -13,6 +13,7 @@ from divulge.core.result import Result, jsonable, plain
 from divulge.core.schema import Schema
 from divulge.measures.result import FidelityResult
 from divulge.report import model
+from divulge.report.claim import claim_read
 from divulge.report.content import RECORDS
 from divulge.report.control_model import PositiveControl
 from divulge.report.environment import machine_words, package_versions
@@ -85,7 +86,7 @@ def assembled(
         attacks=about_attacks({r.attack for r in results}),
         notes=tuple(notes),
     )
-    return replace(made, verdict=replace(verdict, most=finding_of_most(made)))
+    return replace(made, verdict=replace(verdict, most=finding_of_most(made)), claim=claim_read(made))
 
 
 def about_attacks(run: set[str]) -> dict[str, model.About]:

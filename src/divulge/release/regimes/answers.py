@@ -80,6 +80,7 @@ def missing(made: tuple[LineAnswer, ...]) -> list[str]:
 
 _UNSTATED = "not stated in the schema file"
 _ABSENT = {
+    "claim": "no claim was stated in the schema file",
     "facts.verbatim": "whole records were not looked for",
     "facts.repeated": "repeated records were not looked for",
     "fidelity": "it was not measured",
@@ -95,6 +96,7 @@ def in_words(name: str) -> str:
 
 
 _CALLED = {
+    "claim": "claim of differential privacy",
     "facts.repeated": "repeated records",
     "facts.verbatim": "whole records",
     "not_tested": "not tested",
