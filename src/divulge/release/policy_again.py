@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from divulge.core.records import CRITICAL, OF_LINKED
 from divulge.release.conditions import judge_rule, standing
 from divulge.report.model import Assessment
-from divulge.report.policy_model import Condition
+from divulge.report.policy_model import Condition, PolicyRule
 from divulge.report.prose.conditions import condition_in_words
 
 __all__ = ["faults_of_policy"]
@@ -17,6 +17,13 @@ _LETTERS = {
     "verdict": "v", "precondition": "p", "required": "q", "risk": "r", "fidelity": "f", "excess": "e", "bounded": "b",
     "power": "w", "control": "c", "change": "h", "always": "a",
 }  # fmt: skip
+_NUMBER = ("of", "part", "field", "operator", "limit")
+_USED = {
+    "verdict": ("verdicts",), "precondition": ("of",), "required": ("of",), "risk": _NUMBER, "fidelity": _NUMBER,
+    "excess": (), "bounded": ("of", "limit"), "power": ("of", "limit"), "control": ("field", "limit"), "change": (),
+    "always": ("of",),
+}  # fmt: skip
+"""The fields of each kind of rule; the others are empty."""
 _ORDER = re.compile("v?p*q*r*b*w*c*h?[rfe]*p*")
 """The kinds of condition in the order in which a policy asks: rules of --fail-on are last, but for linked tables."""
 
@@ -29,7 +36,7 @@ def faults_of_policy(data: Assessment) -> Iterator[str]:
     if policy.kept != all(c.kept for c in policy.conditions):
         yield "policy.kept: does not follow from its conditions"
     for i, c in enumerate(policy.conditions):
-        if c.rule is None or c.condition != condition_in_words(c.rule):
+        if c.rule is None or not _is_plain(c.rule) or c.condition != condition_in_words(c.rule):
             yield f"policy.conditions[{i}]: its words are not those of its rule"
     if data.edition == "external":
         return  # the numbers that were judged are the custodian's
@@ -49,6 +56,14 @@ def faults_of_policy(data: Assessment) -> Iterator[str]:
         yield "policy.conditions: without those that every policy has"
     if not _ORDER.fullmatch(kinds):
         yield "policy.conditions: in another order than a policy has"
+
+
+def _is_plain(rule: PolicyRule) -> bool:
+    """Return whether a rule states what its kind asks, and nothing else."""
+    used = {f: getattr(rule, f) for f in _USED[rule.kind]}
+    if rule.kind == "control" and rule.field != ("seen" if rule.limit is None else "smallest_share"):
+        return False
+    return rule == PolicyRule(kind=rule.kind, **used)
 
 
 def _is_whole(kinds: str, shown: Sequence[Condition]) -> bool:
