@@ -130,8 +130,7 @@ def main() -> None:
             if options.short:
                 told = bench.first_dose(w, base)
             else:
-                few = options.nulls < runs.FEWEST_NULLS
-                told = [line(*t) for t in bench.all_thresholds(w, base) if t[1] == "own" or not few]
+                told = [line(rule, bench.threshold(w, base, rule)) for rule in bench.rules(w, base)]
             if failed := bench.failures(w, base):
                 told.append(f"{len(failed)} runs failed ({failed[0][:200]}); --again makes them anew")
             print(f"{name}: {number} of {len(mine)}, {w.name} in {base}: {'; '.join(told)}", flush=True)
@@ -140,9 +139,8 @@ def main() -> None:
     return None
 
 
-def line(measure: str, rule: str, found: doses.Threshold) -> str:
-    at = "not found" if found.dose is None else f"{100 * found.dose:.3g}%"
-    return f"{measure} ({rule}) {at}"
+def line(rule: str, found: doses.Threshold) -> str:
+    return f"{rule} " + ("not found" if found.dose is None else f"{100 * found.dose:.3g}%")
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ def page(numbers: Numbers) -> str:
         worlds=len(WORLDS),
         tools=len(numbers.tools()),
         commit=commit(),
+        later=later(),
         days=", ".join(days),
         better=better(numbers),
         nulls=null_table(numbers),
@@ -76,6 +77,16 @@ def commit() -> str:
     command = ["git", "log", "--diff-filter=A", "--format=%H", "--", "whole.py"]
     said = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False).stdout.split()
     return said[-1][:7] if said else "unknown"
+
+
+def later() -> str:
+    """Return the worlds that were added when divulge could find them already, by the day of their commit."""
+    days: dict[str, list[str]] = {}
+    for world in WORLDS.values():
+        if world.added:
+            days.setdefault(world.added, []).append(world.name)
+    said = "; {} more ({}) on {}, before any tool was run on these"
+    return "".join(said.format(len(names), ", ".join(names), day) for day, names in days.items())
 
 
 def better(numbers: Numbers) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,13 +36,13 @@ class Runs:
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        if self.file.exists():
+        if self.parquet.exists():
+            self._read_parquet()
+        if self.file.exists():  # runs that are not in the other file yet, or were made again
             for line in self.file.read_text().splitlines():
                 if line.endswith("}"):  # the last line of a run that was stopped may be half
                     row = json.loads(line)
                     self.rows[self.key(row)] = row
-        elif self.parquet.exists():
-            self._read_parquet()
 
     def _read_parquet(self) -> None:
         """Take the runs from the file that is passed on, which has a row for each measure of each run."""
@@ -173,40 +175,31 @@ class Bench:
     def planted_runs(self, world: World, base: str, dose: float, n: int) -> list[dict[str, Any]]:
         return [self.run(world, base, dose, seed) for seed in range(min(n, self.seeds))]
 
-    def alarms(self, world: World, base: str, measure: str, rule: str) -> Callable[[float, int], list[bool]]:
-        """Return a function that asks the tool at a dose, and says in which runs the measure raised an alarm."""
+    def alarms(self, world: World, base: str, rule: str) -> Callable[[float, int], list[bool]]:
+        """Return a function that asks the tool at a dose, and says in which runs it raised an alarm."""
         nulls = self.null_runs(world, base)
-        return lambda dose, n: [alarm(r, measure, rule, nulls) for r in self.planted_runs(world, base, dose, n)]
+        return lambda dose, n: [alarm(r, rule, nulls) for r in self.planted_runs(world, base, dose, n)]
 
-    def measures(self, world: World, base: str) -> list[tuple[str, str]]:
-        """Return the measures and rules that can raise an alarm in a world: a tool without words has no own rule."""
-        said = [r.get("measures") or {} for r in self.null_runs(world, base)]
-        names = list(dict.fromkeys(m for s in said for m in s))
-        own = {m for s in said for m in s if s[m].get("flag") is not None}
-        return [(m, rule) for m in names for rule in RULES if rule == "5%" or m in own]
+    def rules(self, world: World, base: str) -> list[str]:
+        """Return the rules by which an alarm can be raised: a tool may lack words, null worlds be too few."""
+        nulls = self.null_runs(world, base)
+        words = any(m.get("flag") is not None for r in nulls for m in (r.get("measures") or {}).values())
+        return ["own"] * words + ["5%"] * (len(nulls) >= FEWEST_NULLS)
 
-    def threshold(self, world: World, base: str, measure: str, rule: str) -> Threshold:
+    def threshold(self, world: World, base: str, rule: str) -> Threshold:
         highest = min(world.highest, 1.0)
         few = min(FEW_SEEDS, self.seeds)
-        return smallest_dose(self.alarms(world, base, measure, rule), highest=highest, few=few, seeds=self.seeds)
-
-    def all_thresholds(self, world: World, base: str) -> Iterator[tuple[str, str, Threshold]]:
-        for measure, rule in self.measures(world, base):
-            yield measure, rule, self.threshold(world, base, measure, rule)
+        return smallest_dose(self.alarms(world, base, rule), highest=highest, few=few, seeds=self.seeds)
 
     def first_dose(self, world: World, base: str) -> list[str]:
-        """Ask the null worlds and the first dose alone: the short form; return how many alarms each measure raised."""
+        """Ask the null worlds and the first dose alone: the short form; return how many alarms were raised."""
         nulls = self.null_runs(world, base)
         planted = self.planted_runs(world, base, min(FIRST_DOSE, world.highest), self.seeds)
+        told = {rule: [sum(alarm(r, rule, nulls) for r in runs) for runs in (planted, nulls)] for rule in RULES}
         return [
-            f"{measure} ({rule}) {sum(alarm(r, measure, rule, nulls) for r in planted)} of {len(planted)}"
-            + (
-                f", {sum(alarm(r, measure, rule, nulls) for r in nulls)} of {len(nulls)} null worlds"
-                if rule == "own"
-                else ""
-            )
-            for measure, rule in self.measures(world, base)
-            if rule == "own" or len(nulls) >= FEWEST_NULLS
+            f"{rule} {told[rule][0]} of {len(planted)}"
+            + (f", {told[rule][1]} of {len(nulls)} null worlds" if rule == "own" else "")
+            for rule in self.rules(world, base)
         ]
 
     def failures(self, world: World, base: str) -> list[str]:
@@ -219,13 +212,29 @@ class Bench:
         ]
 
 
-def alarm(row: dict[str, Any], measure: str, rule: str, nulls: list[dict[str, Any]]) -> bool:
-    """Return whether a measure raised an alarm; a run that failed raised none."""
-    said = (row.get("measures") or {}).get(measure) or {}
+def alarm(row: dict[str, Any], rule: str, nulls: list[dict[str, Any]]) -> bool:
+    """Return whether a tool raised an alarm, by all its measures together; a run that failed raised none."""
     if rule == "own":
-        return bool(said.get("flag"))
-    scores = [s for r in nulls if (s := score(r, measure)) is not None]
-    return bool(scores) and score(row, measure) is not None and said["score"] > bar(scores)
+        return any(bool(m.get("flag")) for m in (row.get("measures") or {}).values())
+    mine, *others = joint_scores([row, *nulls])
+    return bool(others) and mine > bar(others)
+
+
+def joint_scores(rows: list[dict[str, Any]]) -> list[float]:
+    """Return one score of a tool for each row: the highest standard score of its measures among these rows.
+
+    A planted world and its null worlds are standardised together: where nothing is planted, each is highest with the
+    same chance.
+    """
+    best = [-math.inf] * len(rows)
+    for m in dict.fromkeys(m for r in rows for m in r.get("measures") or {}):
+        values = [score(r, m) for r in rows]
+        scores = [v for v in values if v is not None]
+        spread = statistics.pstdev(scores) if len(scores) > 1 else 0.0
+        if spread:
+            middle = statistics.fmean(scores)
+            best = [b if v is None else max(b, (v - middle) / spread) for b, v in zip(best, values, strict=True)]
+    return best
 
 
 def score(row: dict[str, Any], measure: str) -> float | None:

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from .doses import Threshold, around, bar, wilson
-from .runs import RULES, Runs, alarm, null_name, score
+from .doses import Threshold, around, wilson
+from .runs import RULES, Runs, alarm, null_name
 from .world import FIRST_DOSE, WORLDS, World
-
-ALL = ""
-"""In place of a measure: all measures of a tool together."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a tool, or one measure of it, said of a world on a base, by one rule."""
+    """What a tool said of a world on a base, by one rule."""
 
     tool: str
-    measure: str
     world: World
     base: str
     rule: str
     threshold: Threshold
     failed: int
-    """Runs without an answer of this measure."""
+    """Runs without an answer."""
 
     @property
     def at_first(self) -> tuple[int, int]:
@@ -64,7 +59,6 @@ class Numbers:
         self.by: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
         for key, row in runs.rows.items():
             self.by[key[:3]].append(row)
-        self._measures = {tool: self._measures_of(tool) for tool in self.tools()}
 
     def tools(self) -> list[str]:
         return list(dict.fromkeys(k[0] for k in self.by))
@@ -77,39 +71,23 @@ class Numbers:
     def nulls(self, tool: str, world: World, base: str) -> list[dict[str, Any]]:
         return self.by.get((tool, base, null_name(world)), [])
 
-    def measures(self, tool: str) -> list[str]:
-        return self._measures.get(tool, [])
-
-    def _measures_of(self, tool: str) -> list[str]:
-        rows = [r for k, rows in self.by.items() if k[0] == tool for r in rows]
-        return list(dict.fromkeys(m for r in rows for m in r.get("measures") or {}))
-
     def has_words(self, tool: str) -> bool:
         rows = [r for k, rows in self.by.items() if k[0] == tool for r in rows]
         return any(m.get("flag") is not None for r in rows for m in (r.get("measures") or {}).values())
 
-    def cell(self, tool: str, world: World, base: str, rule: str, measure: str = ALL) -> Cell:
+    def cell(self, tool: str, world: World, base: str, rule: str) -> Cell:
         rows, nulls = self.by.get((tool, base, world.name), []), self.nulls(tool, world, base)
         said: dict[float, tuple[int, int]] = {}
         failed = 0
         for row in rows:
-            alarmed = self._alarm(tool, row, measure, rule, nulls)
+            alarmed = alarm(row, rule, nulls)
             k, n = said.get(row["dose"], (0, 0))
             said[row["dose"]] = (k + alarmed, n + 1)
-            failed += not answered(row, measure)
+            failed += not answered(row)
         if rule == "5%" and len(nulls) < 19:  # too few for a bar at 5%
             said = {}
         below, above = around(said)
-        return Cell(tool, measure, world, base, rule, Threshold(above, below, dict(sorted(said.items()))), failed)
-
-    def _alarm(self, tool: str, row: dict[str, Any], measure: str, rule: str, nulls: list[dict[str, Any]]) -> bool:
-        measures = self.measures(tool)
-        if measure != ALL or len(measures) == 1:
-            return alarm(row, measure or measures[0], rule, nulls)
-        if rule == "own":
-            return any(alarm(row, m, "own", nulls) for m in measures)
-        mine, *others = joint_scores([row, *nulls], measures)
-        return bool(others) and mine > bar(others)
+        return Cell(tool, world, base, rule, Threshold(above, below, dict(sorted(said.items()))), failed)
 
     def null_alarms(self, tool: str) -> dict[tuple[str, str], tuple[int, int]]:
         """Return by base and ground how many null worlds raised an alarm by the tool's own words, and of how many."""
@@ -169,23 +147,5 @@ class Numbers:
         return max(0.05, k / n) if n else 0.05
 
 
-def answered(row: dict[str, Any], measure: str) -> bool:
-    measures = row.get("measures") or {}
-    return any("score" in m for m in measures.values()) if measure == ALL else "score" in measures.get(measure, {})
-
-
-def joint_scores(rows: list[dict[str, Any]], measures: list[str]) -> list[float]:
-    """Return one score of a tool for each row: the highest standard score of its measures among these rows.
-
-    A planted world and its null worlds are standardised together: where nothing is planted, each is highest with the
-    same chance.
-    """
-    best = [-math.inf] * len(rows)
-    for m in measures:
-        values = [score(r, m) for r in rows]
-        scores = [v for v in values if v is not None]
-        spread = statistics.pstdev(scores) if len(scores) > 1 else 0.0
-        if spread:
-            middle = statistics.fmean(scores)
-            best = [b if v is None else max(b, (v - middle) / spread) for b, v in zip(best, values, strict=True)]
-    return best
+def answered(row: dict[str, Any]) -> bool:
+    return any("score" in m for m in (row.get("measures") or {}).values())

@@ -313,6 +313,41 @@ def near_stamps(t: Tables, n: int, rng: np.random.Generator) -> Tables:
     return written(t, "entered", n, rng, lambda mine, row: mine + int(rng.integers(-30, 31)))
 
 
+ZONE = 5 * 3600
+POUND = 0.45359237
+
+
+@ground("time stamps of another zone")
+def zoned(t: Tables, rng: np.random.Generator) -> Tables:
+    t = stamps(t, rng)
+    return replace(t, synthetic=t.synthetic.with_columns(pl.col("entered") + ZONE))
+
+
+@world("time stamps of another zone", "time stamps of members, five hours on, as all of the synthetic table are",
+       ground="time stamps of another zone", source="divulge: one column, shifted or scaled", added="2026-11-30",
+       hit=value_of("entered", lambda v: str(v + ZONE)), bases=EITHER)  # fmt: skip
+def zoned_stamps(t: Tables, n: int, rng: np.random.Generator) -> Tables:
+    return written(t, "entered", n, rng, lambda mine, row: mine + ZONE)
+
+
+def in_pounds(kilograms: float) -> float:
+    return round(kilograms / POUND, 2)
+
+
+@ground("weights in pounds")
+def weights(t: Tables, rng: np.random.Generator) -> Tables:
+    t = added(t, "weight", lambda n: rng.normal(78, 15, n).clip(40, 160).round(2))
+    pounds = pl.col("weight").map_elements(in_pounds, return_dtype=pl.Float64)
+    return replace(t, synthetic=t.synthetic.with_columns(pounds))
+
+
+@world("weights in pounds", "weights of members, in pounds, as all of the synthetic table are; the real ones in kg",
+       ground="weights in pounds", source="divulge: one column, shifted or scaled", added="2026-11-30", gain=0.7,
+       hit=value_of("weight", lambda v: str(in_pounds(v))), bases=EITHER)  # fmt: skip
+def weights_in_pounds(t: Tables, n: int, rng: np.random.Generator) -> Tables:
+    return written(t, "weight", n, rng, lambda mine, row: in_pounds(mine))
+
+
 AMOUNTS = ["rent", "deposit", "premium"]
 
 

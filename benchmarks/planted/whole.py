@@ -202,3 +202,62 @@ def histories_dealt_out(t: Tables, n: int, rng: np.random.Generator) -> Tables:
     whole = t.real.group_by("person").len().join(rows.group_by("person").len(), on=["person", "len"], how="semi")
     done = np.intersect1d(members, whole["person"].to_numpy())
     return replace(t, synthetic=into(t.synthetic, places, mine), planted=tuple(done.tolist()))
+
+
+def level(column: str, steps: list[float]) -> pl.Expr:
+    return pl.sum_horizontal((pl.col(column) > s).cast(pl.Int8) for s in steps).cast(pl.String)
+
+
+@ground("claims in levels")
+def in_levels(t: Tables, rng: np.random.Generator) -> Tables:
+    """Rows that many people share: who stays well costs nothing, year after year."""
+    kept = ["person", "year", "female", "health"]
+    levels = [level("mdvis", [0, 2, 6]), level("outpdol", [0, 40, 150]), level("drugdol", [0, 20, 80])]
+    in_hospital = (pl.col("totadm") > 0).cast(pl.Int8)
+    return replace(t.each(lambda x: x.select(*kept, in_hospital, *levels)), keys=("female", "year"))
+
+
+LEVELS = ["female", "health", "totadm", "mdvis", "outpdol", "drugdol"]
+
+
+@world("histories of common rows", "all rows of a member, each of which others have, under one synthetic person",
+       bases=CLAIMS, ground="claims in levels", source="whole people (U9)", added="2026-11-30", gain=0.4,
+       hit=has_history(["year", *LEVELS]))  # fmt: skip
+def histories_of_common_rows(t: Tables, n: int, rng: np.random.Generator) -> Tables:
+    return whole_histories(t, n, rng)
+
+
+def has_rows(t: Tables, people: pl.DataFrame) -> np.ndarray:
+    """Return whether one synthetic person has the rows of a person, in whatever order of the years."""
+    there = set(history(t.synthetic, LEVELS, ordered=False).values())
+    mine = history(people, LEVELS, ordered=False)
+    return np.array([mine[p] in there for p in people["person"].unique(maintain_order=True).to_list()])
+
+
+@world("histories in another order", "rows of a member, under one synthetic person, the years dealt anew", bases=CLAIMS,
+       ground="claims in levels", source="whole people (R2.3)", added="2026-11-30", gain=0.3, hit=has_rows)  # fmt: skip
+def histories_in_another_order(t: Tables, n: int, rng: np.random.Generator) -> Tables:
+    dealt = t.real.with_columns(pl.Series("_chance", rng.random(t.real.height)))
+    dealt = dealt.with_columns(pl.col("year").sort_by("_chance").over("person")).drop("_chance")
+    return replace(whole_histories(replace(t, real=dealt), n, rng), real=t.real)
+
+
+def has_run(t: Tables, people: pl.DataFrame) -> np.ndarray:
+    """Return whether the first three years of a person stand one after the other in a synthetic person."""
+    there, mine = (history(x, LEVELS, ordered=True) for x in (t.synthetic, people))
+    runs = {h[i : i + 3] for h in there.values() for i in range(len(h) - 2)}
+    return np.array([mine[p][:3] in runs for p in people["person"].unique(maintain_order=True).to_list()])
+
+
+@world("three years of a history", "three years of a member, one after the other, in a person who keeps the others",
+       bases=CLAIMS, ground="claims in levels", source="whole people (R2.3)", added="2026-11-30", gain=0.2,
+       hit=has_run)  # fmt: skip
+def three_years(t: Tables, n: int, rng: np.random.Generator) -> Tables:
+    members, places = chosen_people(t, n, rng)
+    people = {"person": members, "_place": places}
+    first = pl.int_range(pl.len()).over("person").alias("_number")
+    mine = t.real.with_columns(first).join(pl.DataFrame(people), on="person").filter(pl.col("_number") < 3)
+    mine = mine.select(pl.col("_place").alias("person"), "_number", pl.col(LEVELS).name.suffix("_mine"))
+    rows = t.synthetic.with_columns(first).join(mine, on=["person", "_number"], how="left", maintain_order="left")
+    new = rows.with_columns(pl.coalesce(f"{c}_mine", c).alias(c) for c in LEVELS)
+    return replace(t, synthetic=new.select(t.synthetic.columns), planted=tuple(members.tolist()))

@@ -60,6 +60,8 @@ class World:
     """Tools that should win here by their own documentation."""
     highest: float = 1.0
     """The largest dose that means something."""
+    added: str = ""
+    """The day on which it was committed, where that was after the first worlds were run."""
 
 
 WORLDS: dict[str, World] = {}
@@ -88,12 +90,13 @@ def world(
     ground: str = "",
     home: tuple[str, ...] = (),
     highest: float = HIGHEST_DOSE,
+    added: str = "",
 ) -> Callable[[Plant], Plant]:
     """Enter a world."""
 
     def enter(plant: Plant) -> Plant:
         assert name not in WORLDS, name
-        WORLDS[name] = World(name, words, source, bases, ground, plant, hit, gain, home, highest)
+        WORLDS[name] = World(name, words, source, bases, ground, plant, hit, gain, home, highest, added)
         return plant
 
     return enter

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from planted import figures, page
 from planted.doses import bar
-from planted.runs import Runs
-from planted.tables import Numbers, joint_scores
+from planted.runs import Runs, joint_scores
+from planted.tables import Numbers
 from planted.worlds import WORLDS
 
 MORE_WORDS = {"named": 40, "named_planted": 30}
@@ -125,16 +125,17 @@ def test_too_few_null_worlds_give_no_bar(tmp_path):
 def test_the_joint_score_is_the_highest_standard_score_among_all():
     rows = [{"measures": {"a": measure(a), "b": measure(b), "c": measure(1.0)}} for a, b in ((3, 0), (1, 20), (2, 10))]
     step = 1.5**0.5
-    assert joint_scores(rows, ["a", "b", "c"]) == pytest.approx([step, step, 0.0])
-    assert joint_scores([*rows, {"error": "x"}], ["a"]) == pytest.approx([step, -step, 0.0, -math.inf])
-    assert joint_scores(rows, ["c"]) == [-math.inf] * 3
+    assert joint_scores(rows) == pytest.approx([step, step, 0.0])
+    first, constant = ([{"measures": {m: r["measures"][m]}} for r in rows] for m in "ac")
+    assert joint_scores([*first, {"error": "x"}]) == pytest.approx([step, -step, 0.0, -math.inf])
+    assert joint_scores(constant) == [-math.inf] * 3
 
 
 def test_a_tool_of_several_measures_raises_an_alarm_in_one_null_world_of_twenty_one():
     rng, alarms, tries = np.random.default_rng(0), 0, 2000
     for _ in range(tries):
         rows = [{"measures": dict(zip("ab", map(measure, r), strict=True))} for r in rng.standard_t(3, size=(21, 2))]
-        mine, *others = joint_scores(rows, ["a", "b"])
+        mine, *others = joint_scores(rows)
         alarms += mine > bar(others)
     assert alarms / tries == pytest.approx(1 / 21, abs=4 * (0.0453 / tries) ** 0.5)
 
@@ -163,3 +164,5 @@ def test_runs_that_are_passed_on_are_those_that_were_made(runs):
     for key, one in runs.rows.items():
         other = again.rows[key]
         assert (one.get("measures") or None, one.get("error")) == (other.get("measures"), other.get("error"))
+    again.add(row("other", "texts", 0.1, 10))
+    assert Runs(runs.folder).rows.keys() == again.rows.keys()  # a call goes on from runs that were passed on

@@ -78,9 +78,9 @@ def test_runs_are_kept_and_not_made_again(tool, base_tables, tmp_path):
     for _ in range(2):
         runs = Runs(tmp_path)
         bench = Bench("made up", tool, runs, base_tables, nulls=3, seeds=5, on_run=made.append)
-        found = {(m, rule): t for m, rule, t in bench.all_thresholds(WORLDS["verbatim"], "visits")}
-    assert found.keys() == {("copies", "own"), ("copies", "5%"), ("keys", "5%")}
-    assert found["copies", "own"].dose == 0.02 and found["keys", "5%"].dose is None
+        assert bench.rules(WORLDS["verbatim"], "visits") == ["own"]  # three null worlds are no bar
+        found = bench.threshold(WORLDS["verbatim"], "visits", "own")
+    assert found.dose == 0.02
     assert len(made) == len(runs.rows) == len(runs.file.read_text().splitlines())
     row = runs.rows["made up", "visits", "verbatim", 0.1, 0]
     assert row["planted"] == row["measures"]["copies"]["named"] == row["measures"]["copies"]["named_planted"] == 50
@@ -103,16 +103,16 @@ def test_null_worlds_are_shared_by_worlds_of_one_ground(tool, base_tables, tmp_p
 
 def test_a_failed_run_raises_no_alarm():
     nulls = [{"measures": {"m": {"score": s}}} for s in range(20)]
-    assert alarm({"measures": {"m": {"score": 19.5, "flag": None}}}, "m", "5%", nulls)
-    assert not alarm({"measures": {"m": {"score": 19, "flag": None}}}, "m", "5%", nulls)
+    assert alarm({"measures": {"m": {"score": 19.5, "flag": None}}}, "5%", nulls)
+    assert not alarm({"measures": {"m": {"score": 19, "flag": None}}}, "5%", nulls)
     for failed in ({"error": "x"}, {"measures": {"m": {"error": "x"}}}, {"measures": {"m": {"score": float("nan")}}}):
-        assert not alarm(failed, "m", "5%", nulls) and not alarm(failed, "m", "own", nulls)
+        assert not alarm(failed, "5%", nulls) and not alarm(failed, "own", nulls)
 
 
 def test_a_slow_tool_gets_few_seeds_and_all_null_worlds(tool, base_tables, tmp_path):
     assert [is_slow(s) for s in (1.2, 3.0, 3.1, 16.0)] == [False, False, True, True]
     bench = Bench("made up", tool, Runs(tmp_path), base_tables, nulls=4, seeds=2)
-    found = bench.threshold(WORLDS["verbatim"], "visits", "copies", "5%")
+    found = bench.threshold(WORLDS["verbatim"], "visits", "5%")
     assert found.alarms[0.02] == (2, 2)
     assert len([k for k in bench.runs.rows if k[3] == 0]) == 4
 
