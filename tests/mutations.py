@@ -109,3 +109,12 @@ def mutations(report, n, rng):
         else:
             inside[key], kind = changed_text(value, rng), "text"
         yield kind, kind_of(place), made
+
+
+def what_was_changed(what, place):
+    """Return the kind of a change, as the page on verifying counts them."""
+    if place.split(".")[0] == "policy":
+        return "policy result"
+    if what == "text":
+        return "sentence" if place.endswith("sentence") or place.startswith("summary") else "other text"
+    return {"truth": "yes or no"}.get(what, what)

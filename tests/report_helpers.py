@@ -233,8 +233,18 @@ in_schema_order = on(edition.in_schema_order, Assessment)
 change = on(baseline.change, Assessment, Assessment)
 judge_policy = on(conditions.judge_policy, Assessment)
 broken = on(conditions.broken, policy_model.Policy)
-judge_rule = on(rules.judge_rule, Assessment)
-breaches = on(rules.breaches, Assessment)
+
+
+def judge_rule(data, rule, known):
+    return plain(rules.judge_rule(typed(data, Assessment), rules.parse_rule(rule, known)))
+
+
+def breaches(data, asked, known):
+    """A sentence for each rule that the assessment breaks."""
+    judged = ((rule.strip(), judge_rule(data, rule, known)) for rule in asked)
+    return [f"{rule}: {f'found {j.found}' if j.found else j.why}" for rule, j in judged if not j.kept]
+
+
 unfinished = on(rules.unfinished, Assessment)
 judged = on(order.judged, [ResultRecord])
 by_attack = on(order.by_attack, Assessment)

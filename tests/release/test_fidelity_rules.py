@@ -6,8 +6,10 @@ from report_helpers import judge_policy
 from test_policy import ALL, run
 
 from divulge.core.errors import SettingError
-from divulge.release.fidelity_rules import FidelityRule, fidelity_rule, in_words, parse_rule
+from divulge.release.fidelity_rules import fidelity_rule, parse_rule
 from divulge.release.policy import policy_from_toml
+from divulge.report.policy_model import PolicyRule
+from divulge.report.prose.conditions import condition_in_words
 
 RESULTS = [
     kept(1.4, "differs"), kept(1.1, "like a fresh sample", columns=("age", "sex")),
@@ -61,12 +63,16 @@ def test_what_was_not_measured_is_not_kept(rule, parts, why):
 
 def test_rules_are_read_in_one_grammar_with_those_on_attacks():
     assert fidelity_rule(" column_pairs [x].ruler>3") is None
-    assert fidelity_rule("column_pairs[all].ruler >= 1e1") == FidelityRule("column_pairs", "all", "ruler", ">=", 10.0)
+    assert fidelity_rule("column_pairs[all].ruler >= 1e1") == PolicyRule(
+        kind="fidelity", of="column_pairs", part="all", field="ruler", operator=">=", limit=10.0
+    )
     assert fidelity_rule("cap.high > 0.05") is None
-    parse_rule("cap.high > 0.05", ["cap"])
-    assert in_words("cap.high > 0.05", ["cap"]) == "cap: simultaneous upper limit of risk at most 0.05"
-    assert in_words("column_pairs.ruler > 3", []) == "column_pairs: ruler at most 3"
-    assert in_words("column_pairs.ruler < 0.5", []) == "column_pairs: the largest ruler at least 0.5"
+    words = {
+        "cap.high > 0.05": "cap: simultaneous upper limit of risk at most 0.05",
+        "column_pairs.ruler > 3": "column_pairs: ruler at most 3",
+        "column_pairs.ruler < 0.5": "column_pairs: the largest ruler at least 0.5",
+    }
+    assert {r: condition_in_words(parse_rule(r, ["cap"])) for r in words} == words
 
 
 @pytest.mark.parametrize("rule", ["cap.ruler > 3", "pairs differs", "column_pairs.score > 3", "column_pairs far"])

@@ -156,7 +156,9 @@ def test_a_limit_says_in_words_what_is_asked_and_what_was_found():
         "found": "0.0812 (linkability (random halves, k = 1))",
         "kept": False,
         "why": "above 0.05",
-    }
+        "rule": {"kind": "risk", "of": "linkability", "part": "", "field": "high", "operator": ">", "limit": 0.05,
+                 "verdicts": []},
+    }  # fmt: skip
     assert why("[attacks.linkability]\nhigh = 0.0812", data) == ""
 
 

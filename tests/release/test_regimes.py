@@ -211,7 +211,7 @@ def test_a_stranger_adds_a_regime_with_one_file(tmp_path, report):
     ("change", "told"),
     [
         (('results = ["copies"]', 'results = ["copy"]'), "line 1: no attack 'copy'. hint: `divulge attacks`"),
-        (('fields = ["facts.verbatim"]', 'fields = ["facts"]'), "line 1: no field 'facts'. hint: use edition, facts.rep"),
+        (('fields = ["facts.verbatim"]', 'fields = ["facts"]'), "line 1: no field 'facts'. hint: use claim, edition, facts.rep"),
         (('missing = "the board keeps its own minutes"', ""), "line 2: nothing answers it. hint: name results or fields"),
         (('asks = "Has the board agreed?"', 'ask = "?"'), "line 2: unknown entry 'ask'. hint: use under, asks"),
         (('asks = "Has the board agreed?"', ""), "line 2: asks is missing. hint: use under, asks"),

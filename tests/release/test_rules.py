@@ -2,7 +2,9 @@ import pytest
 from report_helpers import breaches, judge_rule, unfinished
 
 from divulge.core.errors import SettingError
-from divulge.release.rules import Judged, in_words, judge_score, parse_rule
+from divulge.release.rules import Judged, judge_score, parse_rule, parse_score_rule
+from divulge.report.policy_model import PolicyRule
+from divulge.report.prose.conditions import condition_in_words
 
 KNOWN = ["cap", "copies"]
 
@@ -108,11 +110,12 @@ def test_excess_is_a_rule_on_the_verdict():
         (" any.low >= -1e-3 ", ("any", "", "low", ">=", -0.001)),
         ("copies.value < .5", ("copies", "", "value", "<", 0.5)),
         ("cap[a, k = 1].score<95", ("cap", "a, k = 1", "score", "<", 95.0)),
-        ("excess", "excess"),
     ],
 )
 def test_rules_are_read(rule, expected):
-    assert parse_rule(rule, KNOWN) == expected
+    fields = dict(zip(("of", "part", "field", "operator", "limit"), expected, strict=True))
+    assert parse_rule(rule, KNOWN) == PolicyRule(kind="risk", **fields)
+    assert parse_rule("excess", KNOWN) == PolicyRule(kind="excess")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +153,7 @@ def test_an_unknown_attack_is_refused_with_the_known_ones():
     ],
 )
 def test_what_keeps_a_rule_is_said_in_words(rule, words):
-    assert in_words(rule, KNOWN) == words
+    assert condition_in_words(parse_rule(rule, KNOWN)) == words
 
 
 def test_a_rule_is_judged_with_the_number_and_the_reason():
@@ -183,4 +186,4 @@ def test_tests_that_failed_or_were_left_out_break_a_rule_on_their_attack():
 )
 def test_a_rule_on_scores_is_about_the_whole_or_one_part(rule, found):
     scores = {"": 0.85, "Column Shapes": 0.99996, "Pairs": float("nan")}
-    assert judge_score(rule, "quality", scores) == found
+    assert judge_score(parse_score_rule(rule, "quality", list(scores)), scores) == found

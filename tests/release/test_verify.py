@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from amount import tries
-from mutations import mutations
+from mutations import mutations, what_was_changed
 
 import divulge as package
 from divulge.core import __version__
@@ -103,6 +103,17 @@ def test_the_policy_of_each_regime_is_judged_again(name, judged, saved):
     assert verify(saved(report.to_json())).faults == ()
 
 
+def test_the_rule_of_a_condition_goes_out_without_a_name_of_a_column(judged):
+    rules = ["column_pairs[age + educ].ruler > 3", "cap[zero].high > 0.05"]
+    report = judged.replaced(policy=judge_policy(judged.assessment, None, rules))
+    own, outside = (r.assessment.policy.conditions[-2:] for r in (report, report.external()))
+    assert [(c.rule.part, c.rule.limit) for c in own] == [("age + educ", 3.0), ("zero", 0.05)]
+    assert [(c.rule.part, c.rule.limit, c.condition) for c in outside] == [
+        ("…", 3.0, "column_pairs (…): ruler at most 3"),
+        ("zero", 0.05, "cap (zero): simultaneous upper limit of risk at most 0.05"),
+    ]
+
+
 # ---------------------------------------------------------------- changes, kind by kind
 
 
@@ -133,6 +144,10 @@ CHANGES = {
     "a condition less": (("policy", "conditions"), lambda c: c[1:]),
     "their order": (("policy", "conditions"), lambda c: [*c[1:3], c[0], *c[3:]]),
     "another limit": (("policy", "conditions", -5, "condition"), lambda c: c + "1"),
+    "its limit in fields": (("policy", "conditions", -5, "rule", "limit"), lambda limit: limit / 2),
+    "what it is about": (("policy", "conditions", -5, "rule", "of"), "linkability"),
+    "a field that its kind has not": (("policy", "conditions", 0, "rule", "part"), "x"),
+    "without its rule": (("policy", "conditions", -5, "rule"), None),
     "a question": (("summary", "questions", 0, "state"), "none found"),
     "its order": (("summary", "questions"), lambda q: q[::-1]),
     "a number of page one": (("summary", "metrics", "tests"), lambda n: n + 1),
@@ -225,16 +240,27 @@ def test_of_many_changes_each_is_told_or_of_a_kind_that_the_page_lists(which, ki
     report = judged if which == "judged" else small
     report = json.loads((report if kind == "custodian" else report.external(["columns"])).to_json())
     listed, missed = untold(kind), Counter()
-    told = 0
+    told, all_of, told_of = 0, Counter(), Counter()
     for what, place, data in mutations(report, tries(n), np.random.default_rng(7)):
         try:
             found = bool(verify(saved(data)).faults)
         except DivulgeError:
             found = True
         told += found
+        all_of[what_was_changed(what, place)] += 1
+        told_of[what_was_changed(what, place)] += found
         if not found and not any(p.fullmatch(place) for p in listed):
             missed[what, place] += 1
     assert not missed and told
+    if (which, kind) == ("small", "custodian"):
+        shown = {
+            name: (int(n), int(of)) for name, n, of in re.findall(r"^\| ([a-z ]+) \| (\d+) of (\d+) \|", PAGE, re.M)
+        }
+        assert sum(of for _, of in shown.values()) == 1000 and set(all_of) <= set(shown)
+        for name, (n, of) in shown.items():  # the report changes with the versions of packages, a little
+            if made := all_of[name]:
+                share = n / of
+                assert abs(told_of[name] / made - share) <= 0.05 + 3 * np.sqrt(share * (1 - share) / made), name
 
 
 # ---------------------------------------------------------------- files that are no such report

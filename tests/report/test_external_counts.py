@@ -42,7 +42,7 @@ from divulge.report.model import (
     Tables,
     Verbatim,
 )
-from divulge.report.policy_model import Change, Changed, Condition, Policy
+from divulge.report.policy_model import Change, Changed, Condition, Policy, PolicyRule
 
 
 @pytest.fixture(scope="module")
@@ -201,8 +201,10 @@ def full(base, x=0.123456):
         same_synthetic=False, level=0.95, new=0, gone=0, comparisons=(changed,), verdict="rose", sentence="",
     )  # fmt: skip
     bound = Bound(**by, words="linkability", primary=True, limit=x, shown=x, bounded=False, people=123)
-    condition = Condition(condition="linkability: risk at most 0.05", found=f"{x} (linkability)", kept=False,
-                          why="above 0.05")  # fmt: skip
+    condition = Condition(
+        condition="linkability: risk at most 0.05", found=f"{x} (linkability)", kept=False, why="above 0.05",
+        rule=PolicyRule(kind="risk", of="linkability", field="value", operator=">", limit=0.05),
+    )  # fmt: skip
     verbatim = Verbatim(members=3, strangers=3, telling=3, named=3, why_not_named=None)
     repeated = Repeated(times=3, of="member", elsewhere=3, stands_out=True, p_value=x, found=True, named=3)
     side = Rate(hits=31.0, n=60, rate=31 / 60)

@@ -587,6 +587,7 @@ def test_policy_and_change_tell_no_risk_of_what_is_withheld(report):
         "found": "0.4321 (copies (exact))",
         "kept": False,
         "why": "above 0.01",
+        "rule": {"kind": "risk", "of": "copies", "field": "value", "operator": ">", "limit": 0.01},
     }
     rates = {role: {"hits": 3.0, "n": worst[role]["n"], "rate": 0.03} for role in ("real", "holdout")}
     policy = report.data["policy"] | {"conditions": [one]}

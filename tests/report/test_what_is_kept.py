@@ -241,7 +241,7 @@ def test_an_external_edition_keeps_the_condition_and_withholds_the_number():
     policy = judge_policy(plain(data), None, rules)
     outside = external(plain(data) | {"policy": policy})["policy"]["conditions"][-3:]
     assert [c["condition"] for c in outside] == [
-        "column_pairs: ruler at most 3", "…", "all measures: no result differs from a fresh sample",
+        "column_pairs: ruler at most 3", "column_pairs (…): ruler at most 0.1", "all measures: no result differs from a fresh sample",
     ]  # fmt: skip
     assert [c["found"] for c in outside] == ["…"] * 3
     assert [c["kept"] for c in outside] == [True, False, False]

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.release.fidelity_rules import judge_rule
+from divulge.release.fidelity_rules import judge_rule, parse_rule
 
 FAST = {"models": False, "search": "off", "membership": False, "jobs": 1}
 N = 150
@@ -64,7 +64,7 @@ def test_a_difference_of_relations_is_told_everywhere(report):
     assert "people of several tables have no subgroups there" in {
         n.why for n in report.assessment.fidelity_scope.not_measured
     }
-    assert not judge_rule(report.assessment, "cardinality differs", []).kept
+    assert not judge_rule(report.assessment, parse_rule("cardinality differs", [])).kept
 
 
 def test_the_edition_for_others_numbers_tables_and_relations(report):

@@ -8,9 +8,10 @@ from divulge.auditing.model import Audit
 from divulge.auditing.result import AuditRecord
 from divulge.core.errors import SettingError
 from divulge.core.result import FOUND
-from divulge.release.rules import KEPT, Judged, against, read_rule
+from divulge.release.rules import Judged, against, read_rule
 from divulge.report.formatting import name
-from divulge.report.policy_model import Condition, Policy
+from divulge.report.policy_model import Condition, Policy, PolicyRule
+from divulge.report.prose.conditions import KEPT
 
 __all__ = ["TESTS", "judge_audit", "judge_audit_rule", "parse_audit_rule"]
 
@@ -29,8 +30,8 @@ _FIELDS: dict[str, tuple[str, Callable[[AuditRecord], float | None]]] = {
 _HINT = "hint: write 'swapped_secrets.p < 0.01', 'canaries.epsilon_low > 1', 'any.high > 0.05' or 'excess'."
 
 
-def parse_audit_rule(rule: str) -> tuple[str, str, str, str, float] | str:
-    """Return test, variant ("" for all), field, operator and limit of a rule, or "excess".
+def parse_audit_rule(rule: str) -> PolicyRule:
+    """Return a rule on the tests of an audit, or "excess", read from its text.
 
     Raises
     ------
@@ -39,16 +40,16 @@ def parse_audit_rule(rule: str) -> tuple[str, str, str, str, float] | str:
 
     Examples
     --------
-    >>> parse_audit_rule("swapped_secrets.p < 0.01")
-    ('swapped_secrets', '', 'p', '<', 0.01)
+    >>> parse_audit_rule("swapped_secrets.p < 0.01").limit
+    0.01
     """
     if rule.strip() == "excess":
-        return "excess"
+        return PolicyRule(kind="excess")
     found = read_rule(rule, _FIELDS)
     if not found:
         raise SettingError(f"--fail-on {rule!r}: not a rule on an audit. {_HINT}")
-    if found[0] not in ("any", *TESTS):
-        raise SettingError(f"--fail-on {rule!r}: no test {found[0]!r}. hint: any, {', '.join(TESTS)}.")
+    if found.of not in ("any", *TESTS):
+        raise SettingError(f"--fail-on {rule!r}: no test {found.of!r}. hint: any, {', '.join(TESTS)}.")
     return found
 
 
@@ -64,16 +65,16 @@ def judge_audit_rule(audit: Audit, rule: str) -> Judged:
         The rule cannot be read, or names no test.
     """
     parsed = parse_audit_rule(rule)
-    if isinstance(parsed, str):
+    if parsed.kind == "excess":
         allowed = audit.verdict not in FOUND
         return Judged(f"«{audit.verdict}»", allowed, "" if allowed else "not allowed")
-    test, variant, field, operator, limit = parsed
-    own = [r for r in audit.results if test in ("any", r.test) and variant in ("", r.variant)]
+    field = parsed.field
+    own = [r for r in audit.results if parsed.of in ("any", r.test) and parsed.part in ("", r.variant)]
     numbers = [(value, r) for r in own if (value := _FIELDS[field][1](r)) is not None]
     if not numbers:
         return Judged("", False, f"has no {_FIELDS[field][0]}" if own else "was not tested")
-    value, result = (min if operator.startswith("<") else max)(numbers, key=lambda found: found[0])
-    text, why = against(value, operator, limit, 4)
+    value, result = (min if parsed.operator.startswith("<") else max)(numbers, key=lambda found: found[0])
+    text, why = against(value, parsed, 4)
     if field in ("p", "e") and 0 < value < 1e-4:
         text = f"{value:.1e}"
     return Judged(f"{text} ({_named(result)})", not why, why)
@@ -93,11 +94,10 @@ def judge_audit(audit: Audit, rules: Sequence[str]) -> Policy | None:
 
 def _in_words(rule: str) -> str:
     parsed = parse_audit_rule(rule)
-    if isinstance(parsed, str):
+    if parsed.limit is None:
         return "verdict: neither «excess found» nor «deficit found»"
-    test, variant, field, operator, limit = parsed
-    who = ("all tests" if test == "any" else test) + (f" ({variant})" if variant else "")
-    return f"{who}: {_FIELDS[field][0]} {KEPT[operator]} {limit:.12g}"
+    who = ("all tests" if parsed.of == "any" else parsed.of) + (f" ({parsed.part})" if parsed.part else "")
+    return f"{who}: {_FIELDS[parsed.field][0]} {KEPT[parsed.operator]} {parsed.limit:.12g}"
 
 
 def _named(result: AuditRecord) -> str:

@@ -152,14 +152,16 @@ def _check(kind: _Kind, parts: Sequence[str], options: dict[str, Any]) -> None:
 
 def judged_scores(report: Report, rules: Sequence[str]) -> list[Condition]:
     """Return what was found about each rule on the scores of a report."""
-    from divulge.release.rules import in_words, judge_score
+    from divulge.release.rules import judge_score, parse_score_rule
     from divulge.report.policy_model import Condition
+    from divulge.report.prose.conditions import condition_in_words
 
     name = _QUALITY.rule if report.content().is_quality else _DIAGNOSTIC.rule
     scores = {"": report.get_score(), **{p.name: float("nan") for p in report.known_properties()}, **report.scores()}
-    judged = [(rule, judge_score(rule, name, scores)) for rule in rules]
+    read = [parse_score_rule(rule, name, list(scores)) for rule in rules]
+    judged = [(rule, judge_score(rule, scores)) for rule in read]
     return [
-        Condition(condition=in_words(rule, [name]), found=j.found or "not computed", kept=j.kept, why=j.why)
+        Condition(condition=condition_in_words(rule), found=j.found or "not computed", kept=j.kept, why=j.why)
         for rule, j in judged
     ]
 

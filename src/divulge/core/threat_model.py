@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, time
-from typing import Annotated, Any, get_type_hints
+from math import isfinite
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -17,6 +18,7 @@ __all__ = [
     "PRESETS",
     "Actor",
     "Attacker",
+    "Claim",
     "Decision",
     "Preset",
     "Release",
@@ -158,6 +160,21 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
 
 
+Unit = Literal["person", "row"]
+Neighbouring = Literal["replace", "add or remove"]
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """The differential privacy that is claimed of the table, in [release]; what is null was not stated."""
+
+    epsilon: Annotated[float, PUBLIC, Meta(description="A number above 0.")]
+    delta: Annotated[float | None, PUBLIC, Meta(description="A number from 0 on, below 1.")] = None
+    unit: Annotated[Unit | None, Meta(description="Whose record the claim protects: person, row.")] = None
+    neighbouring: Annotated[
+        Neighbouring | None, Meta(description="How two tables differ: replace one, add or remove one.")
+    ] = None
+
+
 class Threat(msgspec.Struct, frozen=True, kw_only=True):
     """What people state about the attacker, the release and the decision.
 
@@ -173,6 +190,7 @@ class Threat(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
     release: Release = Release()
     decision: Decision = Decision()
+    claim: Claim | None = None
 
 
 NOT_STATED = Threat()
@@ -205,8 +223,13 @@ def threat_from(data: Mapping[str, Any], source: str = "schema") -> Threat:
     >>> threat_from({"release": {"setting": "public"}}).release.setting
     ('public',)
     """
-    stated = {name: _texts(data.get(name, {}), name, source) for name in TABLES}
-    return msgspec.convert(stated | {"actors": _actors(data, source)}, Threat)
+    parts = {name: data.get(name, {}) for name in TABLES}
+    release, claim = parts["release"], None
+    if isinstance(release, Mapping):
+        claim = _claim({k: v for k, v in release.items() if k in Claim.__struct_fields__}, f"{source}: [release]")
+        parts["release"] = {k: v for k, v in release.items() if k not in Claim.__struct_fields__}
+    stated = {name: _texts(part, name, source) for name, part in parts.items()}
+    return msgspec.convert(stated | {"actors": _actors(data, source), "claim": claim}, Threat)
 
 
 def _actors(data: Mapping[str, Any], source: str) -> list[Actor]:
@@ -293,6 +316,30 @@ def _population(given: Any, where: str) -> int | str | None:
     return given
 
 
+def _claim(given: Mapping[str, Any], where: str) -> Claim | None:
+    """Return the claim among the entries of [release]; None without one."""
+    if not given:
+        return None
+    if "epsilon" not in given:
+        raise SettingError(f"{where}: {next(iter(given))} without epsilon. hint: epsilon = 1.0 says what is claimed.")
+    for name, least, below in (("epsilon", "above 0", None), ("delta", "from 0 on, below 1", 1)):
+        value = given.get(name, 1e-9)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            raise SettingError(
+                f"{where}: {name} is no number. hint: {name} = 0.00001, without quotes or a percent sign."
+            )
+        if value < 0 or (name == "epsilon" and value == 0) or (below is not None and value >= below):
+            raise SettingError(
+                f"{where}: {name} is not {least}. hint: it is a number, no percentage"
+                + ("; an epsilon of 0 is a table that depends on nobody." if name == "epsilon" else ": 0.01 is 1%.")
+            )
+    for name, words in (("unit", get_args(Unit)), ("neighbouring", get_args(Neighbouring))):
+        if name in given and given[name] not in words:
+            quoted = " or ".join(f'"{w}"' for w in words)
+            raise SettingError(f"{where}: {name} is not known. hint: write {quoted}.")
+    return msgspec.convert(dict(given), Claim)
+
+
 def _texts(table: Any, name: str, source: str) -> dict[str, Text]:
     known = questions(name)
     if not isinstance(table, Mapping):
@@ -335,6 +382,11 @@ def _actor_in_toml(actor: Actor) -> str:
 
 
 GENERATORS_KNOWN = "# The advice of a report names settings where the answer has one of these words:"
+_CLAIM = """\
+# The differential privacy that is claimed of the table, if any: the report says what it allows an attacker beside what
+# was found. unit: whose record it protects, "person" or "row"; neighbouring: two tables differ in one that is replaced
+# ("replace"), or in one that is there or not ("add or remove"). Without all four the claim is not judged."""
+_ASKED = {"epsilon": "1.0", "delta": "0.0", "unit": '"person"', "neighbouring": '"replace"'}
 _OPENING = """
 # Questions that no run can answer. The report prints the answers unchanged, and lists the open questions.
 # Remove the # before an answer; write "text" or ["several", "texts"].
@@ -354,6 +406,8 @@ def template(threat: Threat) -> str:
     from divulge.core.generators import words_in_toml
 
     lines = [_OPENING]
+    given = {} if threat.claim is None else msgspec.structs.asdict(threat.claim)
+    claim = {k: tomli_w.dumps({k: v}).rstrip().partition(" = ")[2] for k, v in given.items() if v is not None}
     for name in TABLES:
         if name == "attacker" and threat.actors:
             lines += ["# Attackers; each is tested with its own keys and targets.", *map(_actor_in_toml, threat.actors)]
@@ -365,5 +419,7 @@ def template(threat: Threat) -> str:
             answer = tomli_w.dumps({key: stated[0] if len(stated) == 1 else list(stated)}).rstrip()
             more = [GENERATORS_KNOWN, words_in_toml()] if (name, key) == ("release", "generator") else []
             lines += [f"# {question}", *more, answer if stated else f'# {key} = ""']
+        if name == "release":
+            lines += [_CLAIM, *(f"{'' if k in claim else '# '}{k} = {v}" for k, v in (_ASKED | claim).items())]
         lines.append("")
     return "\n".join(lines)

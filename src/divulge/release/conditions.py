@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from divulge.attacks.entry import CATALOGUE
 from divulge.core.errors import SettingError
 from divulge.core.records import CRITICAL, INVALIDATING, OF_LINKED
 from divulge.core.result import FOUND, is_compared
+from divulge.release import fidelity_rules, rules
 from divulge.release.accepted import since
-from divulge.release.fidelity_rules import in_words, judge_rule
-from divulge.release.policy import Control, Policy
+from divulge.release.policy import Policy
 from divulge.release.rules import Judged, named, of_all, unfinished
 from divulge.report import formatting, policy_model
 from divulge.report.model import Assessment, ResultRecord
-from divulge.report.policy_model import Change
+from divulge.report.policy_model import Change, Condition, PolicyRule
 from divulge.report.prose.bounds import ALONE, holding
+from divulge.report.prose.conditions import condition_in_words
 from divulge.report.prose.wp216 import HEADLINE
 
-__all__ = ["broken", "conditions", "judge_policy"]
+__all__ = ["broken", "conditions", "judge_policy", "judge_rule", "standing"]
 
 _REPORTED_IF_BROKEN = ("different tables", "same types", "infinite values", "same values", "holdout")
 """Preconditions that a report lists only where they fail."""
 _UNTESTED = "not tested"
-
-
-@dataclass(frozen=True, slots=True)
-class _Condition:
-    words: str
-    judge: Callable[[Assessment], Judged]
 
 
 def conditions(policy: Policy | None, fail_on: Sequence[str] = ()) -> list[str]:
@@ -40,7 +34,7 @@ def conditions(policy: Policy | None, fail_on: Sequence[str] = ()) -> list[str]:
     >>> conditions(None, ["cap.high > 0.05"])
     ['cap: simultaneous upper limit of risk at most 0.05']
     """
-    return [c.words for c in _conditions(policy, fail_on)]
+    return [condition_in_words(rule) for rule in _rules(policy, fail_on)]
 
 
 def judge_policy(
@@ -74,20 +68,15 @@ def judge_policy(
             "policy: an external edition is not judged, as its numbers are rounded. hint: judge the custodian's "
             "assessment.json."
         )
-    judged = [
-        *_standing(data),
-        *(_about_people(data) if policy else ()),
-        *((c.words, c.judge(data)) for c in _conditions(policy, fail_on)),
-        *((c.words, c.judge(data)) for c in (_of_linked(data) if policy and policy.preconditions is not False else ())),
-    ]
+    asked = _rules(policy, fail_on)
+    if policy and policy.preconditions is not False:
+        asked += [PolicyRule(kind="precondition", of=c.check) for c in data.preconditions if c.check in OF_LINKED]
+    judged = [*standing(data, policy is not None), *(judge_rule(data, rule) for rule in asked)]
     return policy_model.Policy(
         name=policy.name if policy else "--fail-on",
         sha256=policy.sha256 if policy else None,
-        kept=all(j.kept for _, j in judged),
-        conditions=tuple(
-            policy_model.Condition(condition=words, found=j.found or _UNTESTED, kept=j.kept, why=j.why)
-            for words, j in judged
-        ),
+        kept=all(c.kept for c in judged),
+        conditions=tuple(judged),
         **(since(data, policy, previous) if policy else {}),
     )
 
@@ -101,40 +90,72 @@ def broken(judged: policy_model.Policy) -> list[str]:
     ]
 
 
-def _conditions(policy: Policy | None, fail_on: Sequence[str]) -> list[_Condition]:
-    return [*(_of_policy(policy) if policy else ()), *map(_rule, fail_on)]
+def judge_rule(data: Assessment, rule: PolicyRule) -> Condition:
+    """Return what a report says of one condition, given by its rule.
+
+    Examples
+    --------
+    >>> from divulge.report.report import Report
+    >>> import divulge, polars as pl
+    >>> table = pl.DataFrame({"a": [1, 2, 3]})
+    >>> data = divulge.assess(table, table, models=False).assessment
+    >>> judge_rule(data, PolicyRule(kind="excess")).found
+    '«no holdout»'
+    """
+    return _condition(rule, _JUDGES[rule.kind](data, rule))
 
 
-def _of_policy(policy: Policy) -> list[_Condition]:
-    out = [_verdict(policy.verdicts)]
+def _condition(rule: PolicyRule, judged: Judged) -> Condition:
+    found = judged.found or _UNTESTED
+    return Condition(condition=condition_in_words(rule), found=found, kept=judged.kept, why=judged.why, rule=rule)
+
+
+def _rules(policy: Policy | None, fail_on: Sequence[str]) -> list[PolicyRule]:
+    return [*(_of_policy(policy) if policy else ()), *map(_parsed, fail_on)]
+
+
+def _parsed(rule: str) -> PolicyRule:
+    return fidelity_rules.parse_rule(rule, sorted(CATALOGUE))
+
+
+def _of_policy(policy: Policy) -> list[PolicyRule]:
+    out = [PolicyRule(kind="verdict", verdicts=policy.verdicts)]
     if policy.preconditions is not False:
         further = policy.preconditions if isinstance(policy.preconditions, tuple) else ()
         always = [check for check in CRITICAL if check not in OF_LINKED]
-        out += [_precondition(check) for check in dict.fromkeys((*always, *further))]
-    out += [_required(attack) for attack in policy.required]
+        out += [PolicyRule(kind="precondition", of=check) for check in dict.fromkeys((*always, *further))]
+    out += [PolicyRule(kind="required", of=attack) for attack in policy.required]
     for attack, limits in policy.attacks.items():
         given = ((f, getattr(limits, f)) for f in limits.__struct_fields__)
-        out += [_rule(f"{attack}.{f} {'<' if f == 'score' else '>'} {v!r}") for f, v in given if v is not None]
+        out += [_parsed(f"{attack}.{f} {'<' if f == 'score' else '>'} {v!r}") for f, v in given if v is not None]
     limits_of = policy.limits
-    out += [_bounded(attack, limits_of.get(attack)) for attack in dict.fromkeys((*policy.primary, *limits_of))]
-    out += [_power(attack, most) for attack, most in policy.power.items()]
-    if policy.positive_control:
-        out += _control(policy.positive_control)
+    bounded = dict.fromkeys((*policy.primary, *limits_of))
+    out += [PolicyRule(kind="bounded", of=attack, limit=limits_of.get(attack)) for attack in bounded]
+    out += [PolicyRule(kind="power", of=attack, limit=most) for attack, most in policy.power.items()]
+    if policy.positive_control and policy.positive_control.seen:
+        out.append(PolicyRule(kind="control", field="seen"))
+    if policy.positive_control and policy.positive_control.smallest_share is not None:
+        out.append(PolicyRule(kind="control", field="smallest_share", limit=policy.positive_control.smallest_share))
     if policy.change:
-        out.append(_Condition("change: no risk rose since the previous run", _changed))
-    return out + [_rule(rule) for rule in policy.fail_on]
+        out.append(PolicyRule(kind="change"))
+    return out + list(map(_parsed, policy.fail_on))
 
 
-def _standing(data: Assessment) -> list[tuple[str, Judged]]:
+def standing(data: Assessment, of_policy: bool) -> list[Condition]:
+    """Return what breaks every policy and rule, and what breaks every policy, where it does."""
+    out = [*_broken_always(data), *(_about_people(data) if of_policy else ())]
+    return [_condition(PolicyRule(kind="always", of=of), judged) for of, judged in out]
+
+
+def _broken_always(data: Assessment) -> list[tuple[str, Judged]]:
     """Return what breaks every policy and rule: a comparison that does not hold, and a run without any comparison."""
     out = []
     invalid = [c for c in data.preconditions if c.check in INVALIDATING and not c.ok]
     if invalid:
         found = formatting.tidy("; ".join(f"{c.check}: {c.detail}" for c in invalid))
-        out.append(("the comparison of members with strangers holds", Judged(found, False, "it does not")))
+        out.append(("comparison", Judged(found, False, "it does not")))
     if not any(is_compared(r) for r in data.results):
-        words = "at least one attack compares members with strangers"
-        out.append((words, Judged("", False, unfinished(data, "any") or "none did")))
+        out.append(("compared", Judged("", False, unfinished(data, "any") or "none did")))
     return out
 
 
@@ -144,89 +165,61 @@ def _about_people(data: Assessment) -> list[tuple[str, Judged]]:
     f = data.facts
     named_ = 0 if f is None else f.verbatim.named + f.repeated.named + (f.histories.named if f.histories else 0)
     if named_:
-        words = "nobody is named by a record that stands verbatim or is repeated"
-        out.append((words, Judged(f"{named_:,} named", False, "chance can hardly make such a record")))
+        out.append(("nobody named", Judged(f"{named_:,} named", False, "chance can hardly make such a record")))
     if data.verdict.without_strangers:
         lacking = ", ".join(formatting.tidy(repr(c)) for c in data.verdict.without_strangers)
-        words = "the holdout has every column of the real and the synthetic table"
-        out.append((words, Judged(f"it lacks {lacking}", False, "nothing can be compared there")))
+        out.append(("holdout columns", Judged(f"it lacks {lacking}", False, "nothing can be compared there")))
     if alone := holding(data.verdict.not_compared).get(ALONE):
         lacking = ", ".join(formatting.tidy(repr(c)) for c in alone)
-        words = "the real table has every column of the synthetic table"
-        out.append((words, Judged(f"it lacks {lacking}", False, "nothing can be compared there")))
+        out.append(("real columns", Judged(f"it lacks {lacking}", False, "nothing can be compared there")))
     return out
-
-
-def _verdict(allowed: Sequence[str]) -> _Condition:
-    def judge(data: Assessment) -> Judged:
-        verdict = data.verdict.verdict
-        return _judged(f"«{verdict}»", "" if verdict in allowed else "not allowed")
-
-    return _Condition(f"overall verdict: {' or '.join(allowed)}", judge)
 
 
 def _judged(found: str, why: str) -> Judged:
     return Judged(found, not why, why)
 
 
-def _rule(rule: str) -> _Condition:
-    known = sorted(CATALOGUE)
-    return _Condition(in_words(rule, known), lambda data: judge_rule(data, rule, known))
+def _verdict(data: Assessment, rule: PolicyRule) -> Judged:
+    verdict = data.verdict.verdict
+    return _judged(f"«{verdict}»", "" if verdict in rule.verdicts else "not allowed")
 
 
-def _precondition(check: str) -> _Condition:
-    def judge(data: Assessment) -> Judged:
-        made = [c for c in data.preconditions if c.check == check]
-        if made:
-            detail = formatting.tidy("; ".join(c.detail for c in made))
-            if not all(c.tested for c in made):
-                return _judged("", "was not tested")
-            return _judged(detail, "" if all(c.ok for c in made) else "it fails")
-        if check in _REPORTED_IF_BROKEN:
-            return _judged("nothing against it", "")
-        if check == "units apart" and data.settings.unit is None:
-            return _judged("no column of units was named", "")
-        return _judged("", "was not tested")
-
-    return _Condition(f"precondition: {check}", judge)
+def _precondition(data: Assessment, rule: PolicyRule) -> Judged:
+    made = [c for c in data.preconditions if c.check == rule.of]
+    if made:
+        detail = formatting.tidy("; ".join(c.detail for c in made))
+        if not all(c.tested for c in made):
+            return _judged("", "was not tested")
+        return _judged(detail, "" if all(c.ok for c in made) else "it fails")
+    if rule.of in _REPORTED_IF_BROKEN:
+        return _judged("nothing against it", "")
+    if rule.of == "units apart" and data.settings.unit is None:
+        return _judged("no column of units was named", "")
+    return _judged("", "was not tested")
 
 
-def _of_linked(data: Assessment) -> list[_Condition]:
-    """Return the conditions of linked tables, where there are some."""
-    return [_precondition(c.check) for c in data.preconditions if c.check in OF_LINKED]
+def _bounded(data: Assessment, rule: PolicyRule) -> Judged:
+    own = [b for b in data.verdict.bounds if b.attack == rule.of]
+    if not own:
+        return _judged("", unfinished(data, rule.of) or "it has no bound")
+    limit = data.settings.acceptable if rule.limit is None else rule.limit
+    wide = [b for b in own if (not b.bounded if b.limit is None else b.limit > limit)]
+    return _judged("not bounded" if wide else "bounded", f"above {limit:.12g}" if wide else "")
 
 
-def _bounded(attack: str, most: float | None) -> _Condition:
-    """The bounds of an attack in the verdict are at most the accepted limit, or the acceptable one."""
-
-    def judge(data: Assessment) -> Judged:
-        own = [b for b in data.verdict.bounds if b.attack == attack]
-        if not own:
-            return _judged("", unfinished(data, attack) or "it has no bound")
-        limit = data.settings.acceptable if most is None else most
-        wide = [b for b in own if (not b.bounded if b.limit is None else b.limit > limit)]
-        return _judged("not bounded" if wide else "bounded", f"above {limit:.12g}" if wide else "")
-
-    at_most = "the acceptable risk" if most is None else f"{most:.12g}"
-    return _Condition(f"{attack}: its bound is at most {at_most}", judge)
-
-
-def _required(attack: str) -> _Condition:
-    def judge(data: Assessment) -> Judged:
-        reached = _with_strangers(data, attack)
-        n = len(reached)
-        missing = unfinished(data, attack)
-        asked = {r.target for r in data.results if r.attack == attack and attack in HEADLINE}
-        silent = len(asked - {r.target for r in reached})
-        if n and silent and not missing:
-            missing = of_all(silent, len(asked), "target{s} {were} compared with nobody")
-        if n:
-            return _judged(f"{n} {'comparison' if n == 1 else 'comparisons'} with strangers", missing)
-        if missing or not any(r.attack == attack for r in data.results):
-            return _judged("", missing or "it did not run")
-        return _judged("", "it ran, and nothing was compared with strangers")
-
-    return _Condition(f"{attack}: was run and compared with strangers", judge)
+def _required(data: Assessment, rule: PolicyRule) -> Judged:
+    reached = _with_strangers(data, rule.of)
+    n = len(reached)
+    missing = unfinished(data, rule.of)
+    asked = {r.target for r in data.results if r.attack == rule.of and rule.of in HEADLINE}
+    silent = len(asked - {r.target for r in reached})
+    if n and silent and not missing:
+        missing = of_all(silent, len(asked), "target{s} {were} compared with nobody")
+    if n:
+        return _judged(f"{n} {'comparison' if n == 1 else 'comparisons'} with strangers", missing)
+    if missing or not any(r.attack == rule.of for r in data.results):
+        return _judged("", missing or "it did not run")
+    return _judged("", "it ran, and nothing was compared with strangers")
 
 
 def _with_strangers(data: Assessment, attack: str) -> list[ResultRecord]:
@@ -240,26 +233,23 @@ def _with_strangers(data: Assessment, attack: str) -> list[ResultRecord]:
     ]
 
 
-def _power(attack: str, most: float) -> _Condition:
-    def judge(data: Assessment) -> Judged:
-        compared = _with_strangers(data, attack)
-        own = [r for name in dict.fromkeys(r.attack for r in compared) for r in _headline(name, compared)]
-        names = dict.fromkeys(r.attack for r in data.results if r.verdict is not None)
-        silent = [a for a in names if attack in ("any", a) and all(r.attack != a for r in own)]
-        if not own or silent:
-            nobody = f"no headline comparison of {silent[0]} reached anybody" if silent else ""
-            return _judged("", unfinished(data, attack) or nobody or "no headline comparison was made")
-        found = [(r.smallest_detectable, r) for r in own if r.smallest_detectable is not None]
-        lacking = [r for r in own if r.smallest_detectable is None]
-        if lacking:
-            some = of_all(len(lacking), len(own), "comparison{s} {have} none")
-            return _judged("", f"{some}, as {named(lacking[0])}")
-        least, worst = max(found, key=lambda f: f[0])
-        why = f"above {most:.12g}" if least > most else unfinished(data, attack)
-        return _judged(f"{least:.4g} ({named(worst)})", why)
-
-    who = "all attacks" if attack == "any" else attack
-    return _Condition(f"{who}: smallest detectable excess of the headline comparison at most {most:.12g}", judge)
+def _power(data: Assessment, rule: PolicyRule) -> Judged:
+    compared = _with_strangers(data, rule.of)
+    own = [r for name in dict.fromkeys(r.attack for r in compared) for r in _headline(name, compared)]
+    names = dict.fromkeys(r.attack for r in data.results if r.verdict is not None)
+    silent = [a for a in names if rule.of in ("any", a) and all(r.attack != a for r in own)]
+    if not own or silent:
+        nobody = f"no headline comparison of {silent[0]} reached anybody" if silent else ""
+        return _judged("", unfinished(data, rule.of) or nobody or "no headline comparison was made")
+    found = [(r.smallest_detectable, r) for r in own if r.smallest_detectable is not None]
+    lacking = [r for r in own if r.smallest_detectable is None]
+    if lacking:
+        some = of_all(len(lacking), len(own), "comparison{s} {have} none")
+        return _judged("", f"{some}, as {named(lacking[0])}")
+    least, worst = max(found, key=lambda f: f[0])
+    assert rule.limit is not None
+    why = f"above {rule.limit:.12g}" if least > rule.limit else unfinished(data, rule.of)
+    return _judged(f"{least:.4g} ({named(worst)})", why)
 
 
 def _headline(attack: str, results: Sequence[ResultRecord]) -> list[ResultRecord]:
@@ -269,27 +259,15 @@ def _headline(attack: str, results: Sequence[ResultRecord]) -> list[ResultRecord
     return [r for r in own if r.variant == variant or r.variant.endswith(f", {variant}")]
 
 
-def _control(asked: Control) -> list[_Condition]:
-    out = []
-    if asked.seen:
-        out.append(_Condition("positive control: each kind of planted people is seen", _all_seen))
-    if asked.smallest_share is not None:
-        most = asked.smallest_share
-        words = f"positive control: of each kind a share of planted rows as small as {most:.12g} would be seen"
-        out.append(_Condition(words, lambda data: _smallest_share(data, most)))
-    return out
-
-
-def _not_planted(data: Assessment) -> str:
-    """Return why the positive control says nothing, "" where every kind was planted."""
+def _control(data: Assessment, rule: PolicyRule) -> Judged:
     if not data.positive_control:
-        return "no positive control was run"
-    return "; ".join(f"{c.kind}: could not be planted" for c in data.positive_control if c.verdict is None)
+        return _judged("", "no positive control was run")
+    if lacking := [c.kind for c in data.positive_control if c.verdict is None]:
+        return _judged("", "; ".join(f"{kind}: could not be planted" for kind in lacking))
+    return _all_seen(data) if rule.limit is None else _smallest_share(data, rule.limit)
 
 
 def _all_seen(data: Assessment) -> Judged:
-    if why := _not_planted(data):
-        return _judged("", why)
     without = data.verdict.verdict
     unseen = [
         c.kind
@@ -302,8 +280,6 @@ def _all_seen(data: Assessment) -> Judged:
 
 
 def _smallest_share(data: Assessment, most: float) -> Judged:
-    if why := _not_planted(data):
-        return _judged("", why)
     found, unseen = [], []
     for control in data.positive_control:
         least = min((s for a in control.attacks if (s := formatting.share_seen(a)) is not None), default=None)
@@ -313,7 +289,7 @@ def _smallest_share(data: Assessment, most: float) -> Judged:
     return _judged("; ".join(found), f"not so small: {', '.join(unseen)}" if unseen else "")
 
 
-def _changed(data: Assessment) -> Judged:
+def _changed(data: Assessment, rule: PolicyRule) -> Judged:
     change = data.change
     if change is None:
         return _judged("", "no previous run was given")
@@ -339,3 +315,18 @@ def _not_compared(data: Assessment, change: Change) -> str:
     found = (r for r in judged if r.verdict in FOUND)
     new = [r for r in found if (r.attack, r.variant, tuple(r.keys), r.target) not in rows]
     return f"an excess was found where the previous run made no comparison ({named(new[0])})" if new else ""
+
+
+_JUDGES: dict[str, Callable[[Assessment, PolicyRule], Judged]] = {
+    "verdict": _verdict,
+    "excess": rules.judge_rule,
+    "precondition": _precondition,
+    "required": _required,
+    "risk": rules.judge_rule,
+    "fidelity": fidelity_rules.judge_rule,
+    "bounded": _bounded,
+    "power": _power,
+    "control": _control,
+    "change": _changed,
+}
+"""How each kind of condition is judged; "always" is judged by `standing`."""

@@ -14,6 +14,7 @@ from divulge.core.schema import Schema
 from divulge.core.threat_model import Actor
 from divulge.measures.result import FidelityResult
 from divulge.report import model
+from divulge.report.claim import claim_read
 from divulge.report.content import RECORDS
 from divulge.report.control_model import PositiveControl
 from divulge.report.environment import machine_words, package_versions
@@ -87,7 +88,7 @@ def assembled(
         attacks=about_attacks({r.attack for r in results}),
         notes=tuple(notes),
     )
-    return replace(made, verdict=replace(verdict, most=finding_of_most(made)))
+    return replace(made, verdict=replace(verdict, most=finding_of_most(made)), claim=claim_read(made))
 
 
 def about_attacks(run: set[str]) -> dict[str, model.About]:

@@ -28,6 +28,7 @@ from divulge.core.records import (
 )
 from divulge.core.threat_model import Threat
 from divulge.measures.result import FidelityResult
+from divulge.report.claim_model import ClaimRead
 from divulge.report.control_model import PositiveControl
 from divulge.report.fidelity_model import FidelityScope
 from divulge.report.policy_model import Change, Policy
@@ -364,6 +365,9 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
     fidelity_scope: FidelityScope | None = None
     policy: Policy | None
     change: Change | None
+    claim: Annotated[
+        ClaimRead | None, Meta(description="What a claim of differential privacy allows, beside what was found.")
+    ] = None
     not_tested: tuple[NotTested, ...]
     threat: Threat
     versions: Annotated[dict[str, str], Meta(description="Of Python and of the packages that compute.")]

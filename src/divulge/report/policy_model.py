@@ -8,13 +8,44 @@ import msgspec
 
 from divulge.core.records import DECISION, LISTING, PUBLIC, Verdict
 
-__all__ = ["AcceptedLimit", "Change", "Changed", "ChangedFidelity", "Condition", "Moved", "MovedFidelity", "Policy"]
+__all__ = [
+    "AcceptedLimit",
+    "Change",
+    "Changed",
+    "ChangedFidelity",
+    "Condition",
+    "Moved",
+    "MovedFidelity",
+    "Policy",
+    "PolicyRule",
+]
 
 
 Moved = Literal["rose", "fell", "no change found", "cannot compare"]
 
 
 MovedFidelity = Literal["farther", "closer", "no change found"]
+
+
+class PolicyRule(msgspec.Struct, frozen=True, kw_only=True):
+    """What a condition asks, in fields; `report/prose/conditions.py` makes its words of them."""
+
+    kind: Literal[
+        "always", "verdict", "excess", "precondition", "required", "risk", "fidelity", "bounded", "power", "control",
+        "change",
+    ]  # fmt: skip
+    of: str = ""
+    """The attack, measure or precondition; "any" for all. Of what every policy asks: which of these."""
+    part: str = ""
+    """The variant of an attack; of a measure its variant, its columns, or "all" for all columns together."""
+    field: str = ""
+    """The number or verdict that is compared."""
+    operator: Literal["", ">", ">=", "<", "<="] = ""
+    """The condition is broken where the number stands so to the limit."""
+    limit: Annotated[float | None, PUBLIC] = None
+    """None of bounds that must be at most the acceptable risk."""
+    verdicts: tuple[Verdict, ...] = ()
+    """Overall verdicts that are allowed."""
 
 
 class Condition(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +55,8 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
     found: str
     kept: Annotated[bool, DECISION]
     why: str
+    rule: PolicyRule | None = None
+    """What `condition` says, in fields; None of rules on an audit or on scores."""
 
 
 class AcceptedLimit(msgspec.Struct, frozen=True, kw_only=True):

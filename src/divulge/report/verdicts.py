@@ -141,8 +141,11 @@ CHECKED = {
     "ok": VerdictWord(css="ok"),
     "not ok": VerdictWord(css="notok"),
     "not tested": VerdictWord(css=""),
+    "contradicted": VerdictWord(css="notok", sign="▲"),
+    "not contradicted": VerdictWord(css="ok", sign="●"),
+    "not judged": VerdictWord(css=""),
 }
-"""How a condition or a precondition ended."""
+"""How a condition, a precondition or a claim ended."""
 
 _WORDS = {"not tested": VerdictWord(css="not-tested"), **MOVED, **FIDELITY, **USE, **RISK}
 

@@ -458,9 +458,10 @@ class _Assessing:
 
     def _judged(self, case: Case, results: list[Result], failing: Sequence[str]) -> list[Result]:
         options, people = self.options, people_of_run(case, self.options.sample)
-        whole = people.summarised(results)
-        made = people.corrected(whole, options.acceptable, n_families(whole))
-        return in_doubt(downgraded(adjust_across_families(made, options.level)), failing)
+        whole, beside = people.summarised(results), [] if options.part is None else options.part.beside
+        made = people.corrected(whole, options.acceptable, n_families([*whole, *beside]))
+        held = downgraded(adjust_across_families([*made, *beside], options.level))
+        return in_doubt(held[: len(made)], failing)
 
     def _controlled(
         self, case: Case, plan: Plan, runner: Runner, failing: Sequence[str], run: RunOutcome, results: list[Result]

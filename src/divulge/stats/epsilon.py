@@ -19,6 +19,7 @@ from divulge.core.errors import SettingError
 from divulge.stats.fair_coins import one_sided_lower, one_sided_upper
 
 __all__ = [
+    "advantage_allowed",
     "game_ceiling",
     "game_epsilon",
     "game_mu",
@@ -29,6 +30,9 @@ __all__ = [
     "one_run_p",
     "one_run_power",
     "pairs_epsilon",
+    "replaced_claim",
+    "split_epsilon",
+    "tpr_allowed",
 ]
 
 _MOST = 60.0
@@ -235,6 +239,119 @@ def pairs_epsilon(pairs: int, right: int, *, delta: float = 0.0, level: float = 
         return one_run_p(pairs, pairs, right, 2 * epsilon, both) <= 1 - level
 
     return _root(too_small, _MOST / 2) if too_small(0.0) else 0.0
+
+
+# ---------------------------------------------------------------- what a claim allows, and one table beside strangers
+
+
+def replaced_claim(epsilon: float, delta: float, neighbouring: str) -> tuple[float, float]:
+    """Return what a claim says of two tables in which one person is replaced by another.
+
+    A member compared with a stranger is such an exchange. Where neighbours add or remove a person, it takes two steps:
+    (2 epsilon, (1 + e^epsilon) delta).
+
+    References
+    ----------
+    Dwork and Roth (2014), The algorithmic foundations of differential privacy, theorem 2.2 (groups).
+
+    Examples
+    --------
+    >>> replaced_claim(1.0, 0.0, "replace"), replaced_claim(1.0, 0.0, "add or remove")
+    ((1.0, 0.0), (2.0, 0.0))
+    """
+    if neighbouring == "replace":
+        return epsilon, delta
+    return 2 * epsilon, min(1.0, (1 + math.exp(min(epsilon, _MOST))) * delta)
+
+
+def tpr_allowed(fpr: float, epsilon: float, delta: float = 0.0) -> float:
+    """Return the largest true positive rate of any attack at a false positive rate, one person being replaced.
+
+    References
+    ----------
+    Kairouz, Oh and Viswanath (2015), The composition theorem for differential privacy, theorem 2.1: an attack obeys
+    TPR <= e^epsilon FPR + delta and 1 - FPR <= e^epsilon (1 - TPR) + delta.
+
+    Examples
+    --------
+    >>> [round(tpr_allowed(a, 1.0), 4) for a in (0.01, 0.1, 0.5)]
+    [0.0272, 0.2718, 0.8161]
+    """
+    grown = math.exp(min(epsilon, _MOST))
+    return max(fpr, min(1.0, grown * fpr + delta, 1 - (1 - delta - fpr) / grown))
+
+
+def advantage_allowed(epsilon: float, delta: float = 0.0) -> float:
+    """Return the largest TPR - FPR of any attack, one person being replaced.
+
+    It is (e^epsilon - 1 + 2 delta) / (e^epsilon + 1), and bounds the excess of inference, too: a right guess is an
+    event as any other.
+
+    References
+    ----------
+    Humphries et al. (2023), Investigating membership inference attacks under data dependencies, theorem 3.1; it is the
+    corner of the region of Kairouz, Oh and Viswanath (2015), and below the e^epsilon - 1 of Yeom et al. (2018).
+
+    Examples
+    --------
+    >>> round(advantage_allowed(1.0), 4), round(advantage_allowed(1.0, 0.01), 4), advantage_allowed(100.0)
+    (0.4621, 0.4675, 1.0)
+    """
+    shrunk = math.exp(-epsilon)
+    return min(1.0, (1 - shrunk + 2 * delta * shrunk) / (1 + shrunk))
+
+
+def split_epsilon(hits: int, n: int, others: int, m: int, *, delta: float = 0.0, level: float = 0.95) -> float:
+    """Return the lower bound of epsilon, one person being replaced, from hits of members and strangers in one table.
+
+    Of n + m people n were drawn for training. Given a synthetic table, two such draws that differ by one exchange are
+    at most e^epsilon times as likely as each other. Summed over all exchanges, the members among the people who are
+    hit are at most as many as in Fisher's noncentral hypergeometric distribution with odds e^epsilon, whatever the
+    mechanism; the bound is the exact lower limit of the odds ratio. Who is hit must not depend on who was drawn.
+
+    Parameters
+    ----------
+    hits, n
+        Members who are hit, of how many.
+    others, m
+        Strangers who are hit, of how many. Where the threshold of an attack is the score of the k-th stranger, these
+        are k - 1 (the people above it are then as in inverse sampling).
+    delta
+        The delta of the claim: so many members are taken from the hits as a chance of delta for each gives away, but
+        for a tenth of the error.
+    level
+        Probability that the bound is not above the true epsilon.
+
+    References
+    ----------
+    Steinke, Nasr and Jagielski (2023), Privacy auditing with one (1) training run, for the argument within one table;
+    Cornfield (1956), A statistical problem arising from retrospective studies, for the limit.
+
+    Examples
+    --------
+    >>> [round(split_epsilon(h, 1000, 10, 1000), 3) for h in (10, 30, 100)]
+    [0.0, 0.474, 1.828]
+    >>> round(split_epsilon(100, 1000, 10, 1000, delta=1e-5), 3)
+    1.802
+    """
+    _check(hits, n, others, m, delta, level)
+    tail = 1 - level
+    if delta > 0:
+        given = np.arange(n + 1, dtype=np.float64)
+        hits = max(0, hits - int(np.searchsorted(-bdtrc(given, n, delta), -tail / 10)))
+        tail *= 0.9
+    drawn = hits + others
+    x = np.arange(max(0, drawn - m), min(n, drawn) + 1, dtype=np.float64)
+    if hits <= x[0] or len(x) == 1:
+        return 0.0
+    logs = -(gammaln(x + 1) + gammaln(n - x + 1) + gammaln(drawn - x + 1) + gammaln(m - drawn + x + 1))
+
+    def chance(epsilon: float) -> float:
+        weights = logs + epsilon * x
+        weights = np.exp(weights - weights.max())
+        return float(weights[x >= hits].sum() / weights.sum())
+
+    return _root(lambda epsilon: chance(epsilon) <= tail, _MOST) if chance(0.0) <= tail else 0.0
 
 
 def _mass(k: np.ndarray, n: int, rate: float) -> np.ndarray:

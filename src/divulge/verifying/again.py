@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from divulge.attacks.checks import SHOWN
 from divulge.attacks.entry import CATALOGUE
 from divulge.attacks.registry import worded
@@ -11,6 +13,7 @@ from divulge.core.records import CRITICAL
 from divulge.core.result import Result, identity, is_compared
 from divulge.measures.verdicts import judged
 from divulge.report.assembly import about_attacks, not_tested
+from divulge.report.claim import claim_read
 from divulge.report.external.most import finding_of_most
 from divulge.report.model import Assessment, Bound, Overall
 from divulge.report.prose.bounds import SEES_A_COPY
@@ -18,6 +21,9 @@ from divulge.report.prose.change import change_sentence
 from divulge.report.prose.people import repeated_in_words
 from divulge.run.judging.verdict import Scope, lean_towards_members, told_verdict
 from divulge.verifying.numbers import close, comparison_of
+
+_ALLOWED = ("epsilon", "delta", "advantage", "tpr_at_1", "tpr_at_10", "level")
+"""What follows from a claim of differential privacy alone."""
 
 __all__ = ["faults_of_bounds", "faults_of_parts", "faults_of_verdict"]
 
@@ -119,6 +125,11 @@ def faults_of_parts(data: Assessment) -> Iterator[str]:
     run = {r.attack for r in data.results}
     if data.not_tested != not_tested(run, data.preconditions):
         yield "not_tested: does not follow from the results and the preconditions"
+    claim = claim_read(data)
+    if data.edition == "external" and claim is not None and data.claim is not None:  # its findings are the custodian's
+        claim = replace(data.claim, **{f: getattr(claim, f) for f in _ALLOWED})
+    if data.claim != claim:
+        yield "claim: does not follow from the results and the claim in the schema file"
     if data.attacks != about_attacks(run):
         yield "attacks: not the entries of this version for the attacks that ran"
     yield from _of_records(data)

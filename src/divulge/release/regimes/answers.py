@@ -81,6 +81,7 @@ def missing(made: tuple[LineAnswer, ...]) -> list[str]:
 
 _UNSTATED = "not stated in the schema file"
 _ABSENT = {
+    "claim": "no claim was stated in the schema file",
     "facts.verbatim": "whole records were not looked for",
     "facts.repeated": "repeated records were not looked for",
     "fidelity": "it was not measured",
@@ -98,6 +99,7 @@ def in_words(name: str) -> str:
 _ONE_ATTACKER = "the run has one attacker: the schema file names no actors"
 _CALLED = {
     "threat.actors": "verdict by actor",
+    "claim": "claim of differential privacy",
     "facts.repeated": "repeated records",
     "facts.verbatim": "whole records",
     "not_tested": "not tested",

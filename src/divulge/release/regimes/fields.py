@@ -7,6 +7,7 @@ from collections.abc import Callable
 from divulge.report import formatting
 from divulge.report.model import Assessment
 from divulge.report.prose import statement
+from divulge.report.prose.claim import claim_in_words
 from divulge.report.prose.decision import Decision
 from divulge.report.prose.people import facts_in_words
 
@@ -83,6 +84,7 @@ def _use(data: Assessment, told: Decision) -> str:
 
 
 FIELDS: dict[str, Field] = {
+    "claim": lambda data, told: " ".join(claim_in_words(data)),
     "edition": _edition,
     "facts.repeated": _facts(1),
     "facts.verbatim": _facts(0),

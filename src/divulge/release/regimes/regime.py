@@ -44,6 +44,7 @@ _MOST = 20  # lines, so that a document has four pages at most
 _JUDGES = re.compile(r"complian", re.IGNORECASE)
 
 _FIELDS = (
+    "claim",
     "edition",
     "facts.repeated",
     "facts.verbatim",
@@ -138,7 +139,7 @@ def known_fields() -> list[str]:
     Examples
     --------
     >>> known_fields()[:3], known_fields()[-1]
-    (['edition', 'facts.repeated', 'facts.verbatim'], 'threat.decision.triggers')
+    (['claim', 'edition', 'facts.repeated'], 'threat.decision.triggers')
     """
     return [*_FIELDS, "threat.actors", *(f"threat.{table}.{key}" for table in TABLES for key in questions(table))]
 

@@ -9,6 +9,7 @@ from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.blocks import cells
 from divulge.report.blocks.table import HTML, MARKDOWN, PAGES, Cell, Col, Name, Num, Small, Table, Word
+from divulge.report.claim_model import ClaimLine
 from divulge.report.control_model import Found
 from divulge.report.model import Column, MinimalKeySet, Precondition
 from divulge.report.policy_model import Condition
@@ -19,6 +20,7 @@ from divulge.report.verdicts import CHECKED
 
 __all__ = [
     "actors",
+    "claim",
     "conditions",
     "control",
     "control_attacks",
@@ -67,6 +69,25 @@ def rules(rows: Sequence[Condition]) -> Table:
             Col("kept", kept),
         ],
         rows,
+    )
+
+
+def claim(rows: Sequence[ClaimLine]) -> Table:
+    """Return what a claim of differential privacy allows, line by line, beside what was found."""
+    return Table(
+        "What the claim allows, and what was found",
+        hidden=True,
+        rows=rows,
+        cols=[
+            Col("of", lambda c: Name(c.what)),
+            Col("comparison", lambda c: Name(f"{c.attack} ({c.variant})" if c.variant else c.attack or "-")),
+            Num("rate of strangers", lambda c: number(c.strangers)),
+            Num("the claim allows", lambda c: number(c.allowed)),
+            Num("found", lambda c: number(c.found)),
+            Num("epsilon at least", lambda c: "-" if c.epsilon_low is None else f"{c.epsilon_low:.2f}"),
+            Col("says", lambda c: Word(c.verdict, CHECKED[c.verdict])),
+            Col("why", lambda c: Name(c.why or "-")),
+        ],
     )
 
 

@@ -17,6 +17,7 @@ from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.actors import by_actor
 from divulge.report.prose.advice import why_mended
+from divulge.report.prose.claim import CLAIM_MEANING, CLAIM_TITLE, claim_in_words
 from divulge.report.prose.decision import copied_without_strangers, decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
@@ -139,6 +140,9 @@ def _annex(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "processing": statement.PROCESSING,
         "evidence": statement.evidence(data),
         "matrix": html_matrix.matrix(data),
+        "claimed": claim_in_words(data),
+        "claim_title": CLAIM_TITLE,
+        "claim_meaning": CLAIM_MEANING,
         "solved": reconstruction_in_words(data),
         "solving": MEANING,
         "cap_curves": html_figures.cap_curves(data),
@@ -173,6 +177,7 @@ _ANNEX: tuple[tuple[str, Callable[[dict[str, Any]], str], Callable[[dict[str, An
     ("change", lambda c: "Change since the previous run", lambda c: bool(c["data"].change)),
     ("policy", lambda c: "Policy", lambda c: bool(c["data"].policy)),
     ("threat", lambda c: "Threat model and release", _always),
+    ("claim", lambda c: CLAIM_TITLE, lambda c: bool(c["claimed"])),
     ("decision", lambda c: "Evidence for the decision, in full", _always),
     ("preconditions", lambda c: "Preconditions in full", _always),
     ("reproduce", lambda c: "Reproduce", _always),

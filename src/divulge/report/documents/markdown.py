@@ -17,6 +17,7 @@ from divulge.report.prose import distances, people, statement, use, wp216
 from divulge.report.prose.actors import by_actor
 from divulge.report.prose.answer import Answer
 from divulge.report.prose.change import fixed_lines
+from divulge.report.prose.claim import CLAIM_MEANING, CLAIM_TITLE, claim_in_words
 from divulge.report.prose.decision import Decision, decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words
@@ -35,8 +36,8 @@ def markdown(data: Assessment) -> str:
     """Return the report as Markdown: verdict, preconditions, comparisons, uniqueness, what was not tested, method."""
     parts = [
         _head(data), _warnings(data), _policy(data), _change(data), _overview(data), _questions(data),
-        _threat(data), _decision(data), _comparisons(data), _solved(data), _uniqueness(data), _distances(data),
-        _minimal(data), _records(data), _control(data), _fidelity(data), _not_tested(data),
+        _threat(data), _claim(data), _decision(data), _comparisons(data), _solved(data), _uniqueness(data),
+        _distances(data), _minimal(data), _records(data), _control(data), _fidelity(data), _not_tested(data),
         _preconditions(data),
         _method(data),
     ]  # fmt: skip
@@ -228,6 +229,13 @@ def _stated(part: statement.Stated) -> str:
 def _threat(data: Assessment) -> str:
     parts = [f"{word}\n\n{_stated(part)}" for word, part in statement.threat_model(data)]
     return section_of("Threat model and release", statement.PROCESSING, *parts)
+
+
+def _claim(data: Assessment) -> str:
+    if data.claim is None:
+        return ""
+    told = "\n".join(f"- {escaped(line)}" for line in claim_in_words(data))
+    return section_of(CLAIM_TITLE, told, markdown_table(evidence.claim(data.claim.lines)), CLAIM_MEANING)
 
 
 def _decision(data: Assessment) -> str:

@@ -12,6 +12,7 @@ from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import people, statement, use
 from divulge.report.prose.actors import by_actor
 from divulge.report.prose.change import accepted_line
+from divulge.report.prose.claim import claim_in_words
 from divulge.report.prose.decision import Decision, decision, untested
 from divulge.report.prose.tiles import Tile
 
@@ -77,6 +78,7 @@ def _head(data: Assessment) -> list[Any]:
         kept = f"broken, {broken} of {len(data.policy.conditions)} conditions" if broken else "kept"
         parts.append(Text(f"Policy «{clean(formatting.prose(data.policy.name, 120))}»: {kept}."))
         parts += [Text(clean(accepted_line(a))) for a in data.policy.accepted]
+    parts += [Text(clean(line)) for line in claim_in_words(data)]
     if data.change:
         parts.append(Text(f"Change: {clean(data.change.sentence)} {clean(use.changed_line(data))}".rstrip()))
     parts += [Text(clean(_answer(t))) for t in told.tiles if t.id != "use" and t.state != "not tested"]

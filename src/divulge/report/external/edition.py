@@ -223,6 +223,7 @@ def _made(s: Source, shown: Sequence[str]) -> Assessment:
         fidelity_scope=fidelity.scope(s),
         policy=policy(s, results, controls, change),
         change=change,
+        claim=None if d.claim is None else published(d.claim),
         not_tested=tuple(_untested(s, n) for n in d.not_tested),
         threat=_threat(s),
         versions=dict(d.versions),
@@ -377,7 +378,8 @@ def _threat(s: Source) -> Threat:
         }
         for table in TABLES
     }
-    return msgspec.convert(parts | {"actors": tuple(_actor(s, a) for a in s.data.threat.actors)}, Threat)
+    actors = tuple(_actor(s, a) for a in s.data.threat.actors)
+    return replace(msgspec.convert(parts, Threat), actors=actors, claim=s.data.threat.claim)
 
 
 def _actor(s: Source, a: Actor) -> Actor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -16,20 +16,12 @@ from divulge.report.external.masking import HIDDEN
 from divulge.report.external.rounding import WITHHELD
 from divulge.report.external.source import CHECKS, Source
 from divulge.report.model import ResultRecord
-from divulge.report.policy_model import AcceptedLimit, Change, Condition, Policy
+from divulge.report.policy_model import AcceptedLimit, Change, Condition, Policy, PolicyRule
+from divulge.report.prose.conditions import BREAKS, condition_in_words
 
 __all__ = ["policy"]
 
 _LIMIT = r"-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
-_BOUND = "simultaneous upper limit of risk|simultaneous lower limit of risk|risk|score"
-_SIDE = "at most|below|at least|above"
-_RULE = re.compile(
-    rf"(all attacks|[a-z_]+)(?: \((.*)\))?: ((?:the largest |the smallest )?({_BOUND}) ({_SIDE}) ({_LIMIT}))",
-    re.DOTALL,
-)
-_POWER = re.compile(rf"(all attacks|[a-z_]+): smallest detectable excess of the headline comparison at most ({_LIMIT})")
-"""Conditions that set a limit, as `divulge.release.rules.in_words` and `divulge.release.conditions` word them."""
-
 _FOUND = re.compile(rf"(?:{_LIMIT}|withheld) \((.*)\)", re.DOTALL)
 _FIXED_FOUND = ("not tested", "nothing against it", "no column of units was named")
 _KINDS = "(?:random people|unusual people|near copies)"
@@ -39,20 +31,6 @@ _PLAIN_FOUND = re.compile(
 _SOME = r"(?:[\d,]+ of [\d,]+|the one)"
 _LACKING = re.compile(rf"({_SOME} comparisons? ha(?:ve|s) (?:no such bound|none), as )(.*)", re.DOTALL)
 _UNFINISHED = rf"(?:[a-z_]+ failed|{_SOME} tests? of [a-z_ ]+ (?:was|were) left out)"
-_HOLDS = "the comparison of members with strangers holds"
-_PLAIN_CONDITION = re.compile(
-    r"overall verdict: [a-z «»,]+|precondition: [a-z ]+|[a-z_]+: was run and compared with strangers"
-    r"|positive control: each kind of planted people is seen"
-    rf"|positive control: of each kind a share of planted rows as small as {_LIMIT} would be seen"
-    r"|change: no risk rose since the previous run"
-    rf"|[a-z_]+: its bound is at most (?:the acceptable risk|{_LIMIT})"
-    rf"|{_HOLDS}|at least one attack compares members with strangers"
-    r"|nobody is named by a record that stands verbatim or is repeated"
-    r"|the holdout has every column of the real and the synthetic table"
-    r"|[a-z_]+(?: \(all\))?: (?:the largest )?(?:ruler|value|lower limit of the difference"
-    rf"|upper limit of the difference) (?:{_SIDE}) {_LIMIT}"
-    r"|(?:all measures|[a-z_]+): no result (?:differs from|is closer than) a fresh sample"
-)
 _PLAIN_WHY = re.compile(
     r"|it differs|it is closer|fidelity was left out|was not measured|has no such number"
     r"|chance can hardly make such a record|nothing can be compared there"
@@ -65,7 +43,7 @@ _PLAIN_WHY = re.compile(
     rf"|{_KINDS}: could not be planted(?:; {_KINDS}: could not be planted)*"
     rf"|{_UNFINISHED}(?:; {_UNFINISHED})*"
 )
-"""Patterns of conditions, findings and reasons that name no column."""
+"""Patterns of findings and reasons that name no column."""
 
 
 def policy(
@@ -106,24 +84,23 @@ class _Judged:
 
     def condition(self, c: Condition) -> Condition:
         """Return one condition of a policy, with its limit unchanged and its finding as shown here."""
-        words, found = c.condition, c.found
-        rule, power = _RULE.fullmatch(words), _POWER.fullmatch(words)
-        if rule:
-            words = rule[1] + (f" ({self.asked_variant(rule[2])})" if rule[2] else "") + f": {rule[3]}"
-            found = self.found(c, lambda e: _bound_shown(e, rule[4]), (rule[5], rule[6]))
-        elif power:
-            found = self.found(c, lambda e: e.smallest_detectable, ("at most", power[2]))
+        rule = c.rule
+        if rule is None or not re.fullmatch("[a-z_ ]*", rule.of):
+            return Condition(condition=HIDDEN, found=HIDDEN, kept=c.kept, why=self.why(c.why))
+        if rule.part and rule.part != "all":
+            rule = replace(rule, part=self.asked_variant(rule.part))
+        found = c.found
+        if rule.kind in ("risk", "power"):
+            found = self.found(c, rule)
         elif found not in _FIXED_FOUND:
-            found = self.found_else(words, found)
-        if not (rule or power or _PLAIN_CONDITION.fullmatch(words)):
-            words = HIDDEN
-        return Condition(condition=words, found=found, kept=c.kept, why=self.why(c.why))
+            found = self.found_else(rule, found)
+        return Condition(condition=condition_in_words(rule), found=found, kept=c.kept, why=self.why(c.why), rule=rule)
 
     def asked_variant(self, variant: str) -> str:
         known = {r.variant: r for r in self.source.data.results}
         return self.source.variant(known[variant]) if variant in known else HIDDEN
 
-    def found(self, c: Condition, of: Callable[[ResultRecord], float | None], limit: tuple[str, str]) -> str:
+    def found(self, c: Condition, rule: PolicyRule) -> str:
         """Return the number that a comparison shows in this edition, "withheld" where it shows none."""
         if c.found in _FIXED_FOUND:
             return c.found
@@ -132,25 +109,24 @@ class _Judged:
         if r is None:
             return WITHHELD
         pairs = zip(self.source.data.results, self.results, strict=True)
-        shown = [of(e) for one, e in pairs if identity(one) == identity(r)]
+        shown = [_number_shown(e, rule) for one, e in pairs if identity(one) == identity(r)]
         value = shown[0] if len(shown) == 1 else None
         # a number rounded outward may lie on the other side of the limit
-        says = "withheld" if value is None or _keeps(value, *limit) != c.kept else f"{value:.12g}"
+        says = "withheld" if value is None or _keeps(value, rule) != c.kept else f"{value:.12g}"
         return f"{says} ({self.source.relabelled(r)})"
 
-    def found_else(self, words: str, found: str) -> str:
+    def found_else(self, rule: PolicyRule, found: str) -> str:
         """Return what was found about a condition that sets no limit on a comparison."""
-        head, _, rest = words.partition(": ")
-        if words == _HOLDS:
-            broken = [c for c in self.source.data.preconditions if c.check in INVALIDATING and not c.ok]
+        checks = self.source.data.preconditions
+        if rule.kind == "always" and rule.of == "comparison":
+            broken = [c for c in checks if c.check in INVALIDATING and not c.ok]
             return "; ".join(f"{c.check}: {self.source.sentence(c.detail)}" for c in broken) or HIDDEN
-        if head == "precondition":
-            told = [c for c in self.source.data.preconditions if c.check == rest and c.check in CHECKS]
-            made = [self.source.sentence(c.detail) for c in told]
+        if rule.kind == "precondition":
+            made = [self.source.sentence(c.detail) for c in checks if c.check == rule.of and c.check in CHECKS]
             return "; ".join(made) or HIDDEN
-        if head == "change":
+        if rule.kind == "change":
             return f"«{self.change.verdict}»: {self.change.sentence}" if self.change else HIDDEN
-        if head == "positive control" and "as small as" in rest:
+        if rule.kind == "control" and rule.limit is not None:
             return "; ".join(f"{c.kind}: {WITHHELD}" for c in self.controls) or HIDDEN
         return found if _PLAIN_FOUND.fullmatch(found) else HIDDEN
 
@@ -162,13 +138,13 @@ class _Judged:
         return why if _PLAIN_WHY.fullmatch(why) else HIDDEN
 
 
-def _bound_shown(e: ResultRecord, what: str) -> float | None:
-    if what == "score":
-        return e.score
-    field = {"risk": "value", "simultaneous upper limit of risk": "high_simultaneous"}.get(what, "low_simultaneous")
-    return formatting.risk_value(e, field)
+def _number_shown(e: ResultRecord, rule: PolicyRule) -> float | None:
+    if rule.kind == "power":
+        return e.smallest_detectable
+    field = "value" if rule.field == "value" else f"{rule.field}_simultaneous"
+    return e.score if rule.field == "score" else formatting.risk_value(e, field)
 
 
-def _keeps(value: float, how: str, limit: str) -> bool:
-    most = float(limit)
-    return {"at most": value <= most, "below": value < most, "at least": value >= most, "above": value > most}[how]
+def _keeps(value: float, rule: PolicyRule) -> bool:
+    assert rule.limit is not None
+    return not BREAKS[rule.operator or ">"](value, rule.limit)

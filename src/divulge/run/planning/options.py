@@ -16,7 +16,7 @@ import numpy as np
 from divulge.attacks.checks import ACCEPTABLE, LEVEL
 from divulge.core.errors import SettingError
 from divulge.core.relations import RelationalSchema
-from divulge.core.result import jsonable
+from divulge.core.result import Result, jsonable
 from divulge.core.schema import Schema, column_names
 from divulge.core.threat_model import Actor
 from divulge.measures.registry import checked_tolerance
@@ -26,7 +26,18 @@ from divulge.tables.counting import Engine, check_engine
 from divulge.tables.folders import relations_in
 from divulge.tables.readers import read_schema
 
-__all__ = ["MEMBERSHIP", "NOBODY", "Attacker", "Reading", "RunOptions", "Search", "attacker_of", "listed", "n_jobs"]
+__all__ = [
+    "MEMBERSHIP",
+    "NOBODY",
+    "Attacker",
+    "Part",
+    "Reading",
+    "RunOptions",
+    "Search",
+    "attacker_of",
+    "listed",
+    "n_jobs",
+]
 
 Search = Literal["default", "full", "off"]
 
@@ -77,6 +88,14 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Some attacks of a run that are made again, beside what the report of that run says of the others."""
+
+    attacks: Sequence[str]
+    beside: Sequence[Result]
+
+
+@dataclass(frozen=True, slots=True)
 class RunOptions:
     """Options of a run; the docstring of `divulge.assess` explains each."""
 
@@ -109,6 +128,8 @@ class RunOptions:
     """Attacks whose bounds "none found" needs, as a policy fixes them; None takes those of the catalogue."""
     accepted: Mapping[str, float] = field(default_factory=dict)
     """Largest limit that counts as bounded, by attack, where a policy accepts another than `acceptable`."""
+    part: Part | None = None
+    """None makes all attacks."""
 
     @property
     def sample(self) -> int | None:
@@ -117,6 +138,8 @@ class RunOptions:
 
     def makes(self, attack: str) -> bool:
         """Return whether the user wants an attack made."""
+        if self.part is not None:
+            return attack in self.part.attacks
         return self.membership or attack != MEMBERSHIP
 
     def check(self) -> None:
