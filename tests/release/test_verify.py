@@ -64,6 +64,19 @@ def test_an_honest_report_follows_from_itself(judged, reveal, saved):
     assert found.faults == () and found.checked and found.unchecked
 
 
+def test_a_p_value_of_all_columns_together_may_lie_above_the_smallest_that_is_corrected(judged, saved):
+    told = {}
+    for i, r in enumerate(judged.assessment.fidelity):
+        if r.p_value is not None and r.p_adjusted is not None and r.p_value > 0.3:
+            told.setdefault(bool(r.columns), i)
+    faults = {
+        one: verify(saved(changed(judged, ("fidelity", i, "p_adjusted"), 0.25))).faults for one, i in told.items()
+    }
+    assert faults.keys() == {False, True}
+    assert not any("below p_value" in f for f in faults[False])
+    assert any("below p_value" in f for f in faults[True])
+
+
 @pytest.mark.slow
 def test_reports_of_every_kind_follow_from_themselves(saved, tmp_path):
     sys.path.insert(0, str(ROOT / "tests/corpus"))

@@ -290,7 +290,7 @@ def test_what_was_not_tested_comes_before_the_numbers(pages):
 def test_what_was_not_tested_has_its_reason_beside_the_verdict(pages):
     reason = "no target has two values only"
     assert f"Not tested Reconstruction of secrets ({reason})." in pages["keyed"].text
-    none = "Not tested Membership (it needs a holdout), reconstruction (it needs a holdout)."
+    none = "Not tested Membership (it needs a holdout), reconstruction of secrets (it needs a holdout)."
     assert none in pages["alone"].text
 
 

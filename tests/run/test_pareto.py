@@ -96,7 +96,7 @@ def test_names_of_candidates_stand_off_the_lines():
     ]
     drawn = risk_against_use("x", points, measure="m", acceptable=0.05)
     (at,) = (float(y) for y in re.findall(r'y="([0-9.]+)"[^>]*>one<', drawn))
-    mark, _ = (float(b) for b in re.findall(r'<path class="thin" d="M[0-9.]+ ([0-9.]+)L[0-9.]+ \1"', drawn))
+    mark, _ = (float(b) for b in re.findall(r'<path class="thin" d="M[0-9.]+ ([0-9.]+)H[0-9.]+"', drawn))
     assert abs(at - 4 - mark) > 10  # the name is above or below the line, not struck through
 
 
@@ -132,7 +132,7 @@ def test_one_column_alone_has_a_distance_and_a_front():
     found = divulge.compare(real, {"a": synthetic, "b": real}, holdout=holdout, membership=False, jobs=1)
     assert {c.fidelity.measure for c in found.comparison.candidates} == {"column_shapes"}
     assert found.comparison.front is not None and "distance of columns" in page(found.comparison)
-    assert "Use: distance of columns from the real table" in str(found)
+    assert "Use: distance of columns, 1 a new sample" in str(found)
 
 
 def test_without_strangers_the_distance_is_told_and_nothing_is_ranked():
