@@ -102,8 +102,9 @@ def judge_rule(data: Assessment, rule: PolicyRule) -> Judged:
     The rule is about the largest bound (or the smallest score) over the results of the attack, or of its variant, or of
     those that an actor asks. A rule counts as broken where there is no such number: the attack did not run or has no
     such variant, there was no holdout, or the risk is undefined. It also counts as broken where some results lack the
-    bound or tests of the attack failed or were left out. Two kinds of results are ignored: those without a bound whose strangers are always hit
-    (their risk is undefined, and they cannot show an excess) and, in a rule on scores, those without a score.
+    bound or tests of the attack failed or were left out. Two kinds of results are ignored: those without a bound whose
+    strangers are always hit (their risk is undefined, and they cannot show an excess) and, in a rule on scores, those
+    without a score.
     """
     if rule.kind == "excess":
         verdict = data.verdict.verdict
