@@ -86,8 +86,8 @@ class Runs:
         return [r for k, r in self.rows.items() if k[:3] == (tool, base, world)]
 
     def seconds(self, tool: str) -> list[float]:
-        """Return the CPU seconds of each run of a tool that did not fail."""
-        return [r["cpu"] for k, r in self.rows.items() if k[0] == tool and "cpu" in r]
+        """Return the CPU seconds of each run of a tool that did not fail, and was made on the machine of the page."""
+        return [r["cpu"] for k, r in self.rows.items() if k[0] == tool and r.get("cpu") is not None]
 
     def to_parquet(self) -> Path:
         """Write one row for each measure of each run, and return the file."""

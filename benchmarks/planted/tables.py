@@ -112,8 +112,8 @@ class Numbers:
     def cost(self, tool: str) -> tuple[float, int, int, int]:
         """Return the median CPU seconds, the highest memory in MiB, the runs, and those without any answer."""
         rows = [r for k, rows in self.by.items() if k[0] == tool for r in rows]
-        cpu = [r["cpu"] for r in rows if "cpu" in r]
-        memory = max((r.get("memory", 0) for r in rows), default=0)
+        cpu = [r["cpu"] for r in rows if r.get("cpu") is not None]
+        memory = max((r.get("memory") or 0 for r in rows), default=0)
         return statistics.median(cpu) if cpu else float("nan"), memory, len(rows), sum("error" in r for r in rows)
 
     def versions(self, tool: str) -> dict[str, str]:
