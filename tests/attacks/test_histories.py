@@ -55,6 +55,41 @@ def test_whole_histories_are_found_and_nothing_else_sees_them():
     assert "all rows, under one synthetic unit, of 10.0% of members (20 of 200)" in str(whole)
 
 
+def dated(rng, table):
+    """Return the table with a day for each row, in the order of the file within a user."""
+    days = np.sort(rng.integers(0, 700, (table["user"].n_unique(), table.height // table["user"].n_unique())), axis=1)
+    return table.with_columns(when=pl.Series(days.ravel()).cast(pl.Int32).cast(pl.Date))
+
+
+def with_days(seed, share, stretch=8, n=N, rows=8):
+    """Three tables with days of their own; a share of the members have a stretch of rows under one synthetic user."""
+    rng = np.random.default_rng([seed, 23])
+    real, synthetic, holdout = (dated(rng, people(rng, n, first, rows)) for first in (0, 10_000, 20_000))
+    place = np.arange(n * rows).reshape(n, rows)[: round(share * n), :stretch].ravel()
+    for c in ("item", "times"):
+        values = synthetic[c].to_numpy().copy()
+        values[place] = real[c].to_numpy()[place]
+        synthetic = synthetic.with_columns(pl.Series(c, values))
+    return real, synthetic, holdout
+
+
+def test_histories_whose_days_were_drawn_anew_and_stretches_of_them_are_found_in_one_table():
+    real, synthetic, holdout = with_days(0, 0.1)
+    found = compared(real, synthetic, holdout)
+    timeless = found[f"{WHOLE_HISTORY}, without times"]
+    assert (timeless.real.hits, timeless.real.n, timeless.holdout.hits) == (20, N, 0)
+    assert found[WHOLE_HISTORY].real.hits == 0
+    assert timeless.verdict == found["run"].verdict == "excess found"
+    mixed = [t.sample(fraction=1, shuffle=True, seed=3) for t in (real, synthetic, holdout)]
+    assert {v: (r.real, r.holdout, r.p_value) for v, r in compared(*mixed).items()} == {
+        v: (r.real, r.holdout, r.p_value) for v, r in found.items()
+    }
+    some = compared(*with_days(1, 0.2, stretch=4))
+    told = {v for v, r in some.items() if r.verdict == "excess found"}
+    assert "shorter run" in told and not any(v.startswith(WHOLE_HISTORY) for v in told)
+    assert {r.verdict for r in compared(*with_days(2, 0.0)).values()} <= {"none found", "cannot tell"}
+
+
 def test_part_of_a_history_is_found_by_the_nearest_alone():
     found = compared(*tables(1, share=0.2, kept=0.7, rows=12))
     assert found[WHOLE_HISTORY].real.hits <= 2

@@ -7,6 +7,8 @@ person has the same row.
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
@@ -18,7 +20,7 @@ from divulge.case.case import Case
 from divulge.case.column_facts import OWN_NUMBERS
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
-from divulge.case.relational.persons import History
+from divulge.case.relational.persons import History, Steps, time_of
 from divulge.core.records import BY_LENGTH
 from divulge.core.result import Group, Result
 from divulge.kernels.row_sets import nearest_rows, pairs_of, row_sets
@@ -113,17 +115,30 @@ def histories(case: Case) -> tuple[list[Result], str]:
 
 
 def _of_unit(case: Case) -> list[History]:
-    """Return the rows of the units of one table."""
-    units, columns = [case.units(role) for role in ROLES[: len(case.tables)]], case.whole_record
+    """Return the rows of the units of one table; where a column orders them, also without it, and in their order."""
+    columns, time = case.whole_record, time_of(case.schema)
     if case.unit is None or not columns:
         return []
-    cells = case.contingency(columns, (), binned=False).cells
-    both = [(c.astype(np.int64), u) for c, u in zip(cells, units, strict=False) if c is not None and u is not None]
-    content, person = tuple(c for c, _ in both), [u for _, u in both]
+    person = [u for role in ROLES[: len(case.tables)] if (u := case.units(role)) is not None]
     # the same number in two synthetic tables is another person
     parts = np.repeat(np.arange(len(case.synthetic_parts)), case.synthetic_parts)
     person[1] = person[1] * len(case.synthetic_parts) + parts if len(parts) else person[1]
-    return [History((case.unit,), content, content, tuple(person))]
+    content = _rows(case, columns, binned=False)
+    whole = History((case.unit,), content, content, tuple(person))
+    rest = tuple(c for c in columns if c != time)
+    if time is None or time not in columns or not rest:
+        return [whole]
+    exact, alike = (_rows(case, rest, binned=binned) for binned in (False, True))
+    # ties by what else stands there, so that the order of the file says nothing
+    times = case.codes(time, binned=False)
+    orders = [np.lexsort((c, when, p)) for c, when, p in zip(exact, times, person, strict=True)]
+    steps = tuple(Steps(a[o], p[o]) for a, o, p in zip(alike, orders, person, strict=True))
+    return [dataclasses.replace(whole, steps=steps), History((case.unit,), exact, exact, tuple(person), timeless=True)]
+
+
+def _rows(case: Case, columns: tuple[str, ...], *, binned: bool) -> tuple[Ints, ...]:
+    """Return of each role a number for what stands in these columns of each row."""
+    return tuple(c.astype(np.int64) for c in case.contingency(columns, (), binned=binned).cells if c is not None)
 
 
 class _Compared:
@@ -188,19 +203,22 @@ def _of_history(case: Case, history: History) -> tuple[list[Result], str]:
             exact.results(Result(attack="copies", variant=OWN_VALUE, keys=history.keys, notes=(_OWN_VALUE,)), score)
         ], ""
     out, note = _together(case, history, exact, coarse)
-    if case.persons is None or len(history.keys) > 1 or history.timeless:
+    if len(history.keys) > 1 or history.timeless:
         return out, note
-    for variant, found, notes in ((OWN_ROW, exact, (_OWN,)), (OWN_ROW_IN_BINS, coarse, (_OWN, _BINS))):
+    own = () if case.persons is None else ((OWN_ROW, exact, (_OWN,)), (OWN_ROW_IN_BINS, coarse, (_OWN, _BINS)))
+    for variant, found, notes in own:  # of one table the comparisons of rows look at them
         score = _own_rows(found)
         if (variant == OWN_ROW or coarse is not exact) and np.mean(~np.isnan(score)) >= OWN_NUMBERS:
             plain = Result(attack="copies", variant=variant, keys=history.keys, notes=notes)
             out.append(found.results(plain, score))
     if history.steps is not None:
-        sizes = tuple(case.n_rows(role) for role in ("real", "holdout")[: 1 + case.has_holdout])
-        linked = [u for role in ("real", "holdout") if (u := case.units(role)) is not None]
-        groups = np.concatenate(linked) if linked else None
+        roles, alone = ("real", "holdout")[: 1 + case.has_holdout], case.persons is None
+        units = [u for role in roles if (u := case.units(role)) is not None]
+        sizes = tuple(int(u.max(initial=-1)) + 1 for u in units) if alone else tuple(map(case.n_rows, roles))
+        groups = np.concatenate(units) if units and not alone else None
         for plain, scores in runs_of(history.steps, sizes, history.keys, groups):
-            out.append(by_record(case, plain, scores[0], scores[1] if case.has_holdout else None))
+            sides = [s[u] for s, u in zip(scores, units, strict=True)] if alone else scores
+            out.append(by_record(case, plain, sides[0], sides[1] if case.has_holdout else None, once=alone))
     return out, note
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.case.encoded import ROLES
 from divulge.case.relational.linked import Linked
+from divulge.case.relational.persons import time_of
 from divulge.core.distinct_values import distinct_values
 from divulge.core.relations import Relation
 from divulge.kernels.counts.contingency import joint
@@ -27,7 +28,6 @@ __all__ = [
     "own_columns",
     "places_in_order",
     "recurring_keys",
-    "time_of",
 ]
 
 Ints = NDArray[np.int64]
@@ -215,16 +215,6 @@ def _shares(codes: Sequence[Ints], every: Sequence[Owned], n_levels: int) -> Flo
     return people[1:] / max(1, sum(every[i].n_people for i in sides))
 
 
-def time_of(linked: Linked, table: str) -> str | None:
-    """Return the column that orders the rows of a table; None where no column, or more than one, does.
-
-    It is the one with the role "order", else the only one with dates or times.
-    """
-    schema = linked.case(table).schema
-    named = schema.with_role("order") or [c.name for c in schema.columns if c.kind == "datetime"]
-    return named[0] if len(named) == 1 else None
-
-
 def places_in_order(
     linked: Linked, table: str, owned: Sequence[Owned], joined: Sequence[Relation]
 ) -> list[Ints | None]:
@@ -236,7 +226,7 @@ def places_in_order(
 
 
 def _in_order(linked: Linked, table: str, owned: Owned, described: Sequence[_DescribingColumn]) -> Ints | None:
-    time = time_of(linked, table)
+    time = time_of(linked.case(table).schema)
     if time is None:
         return None
     (when,) = (c.codes for c in described if c.name == f"{table}.{time}")

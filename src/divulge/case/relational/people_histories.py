@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from divulge.case.column_facts import OWN_NUMBERS, share_alone
 from divulge.case.relational.linked import Linked
-from divulge.case.relational.people_columns import Owned, key_values, own_columns, places_in_order, time_of
-from divulge.case.relational.persons import History, Steps
+from divulge.case.relational.people_columns import Owned, key_values, own_columns, places_in_order
+from divulge.case.relational.persons import History, Steps, time_of
 from divulge.core.relations import Relation
 from divulge.kernels.counts.contingency import joint
 
@@ -47,7 +47,7 @@ def histories_of(
     for name, own in owned.items():
         loose = _loose(linked, name, ways[name], own, first)
         first = max(first, 1 + int(loose.person.max(initial=-1)))
-        time, whole = time_of(linked, name), _history(linked, name, own, joined[name], loose)
+        time, whole = time_of(linked.case(name).schema), _history(linked, name, own, joined[name], loose)
         yield from _values(linked, name, own, loose)
         if whole is None:
             continue

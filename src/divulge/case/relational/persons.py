@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.core.records import Precondition
+from divulge.core.schema import Schema
 
-__all__ = ["History", "Persons", "Steps"]
+__all__ = ["History", "Persons", "Steps", "time_of"]
 
 Ints = NDArray[np.int64]
 
@@ -65,3 +66,12 @@ class Persons:
     notes: tuple[str, ...]
     lengths: Mapping[str, tuple[Ints, ...]]
     """Of each table with rows of people, and of each role, how many each person has."""
+
+
+def time_of(schema: Schema) -> str | None:
+    """Return the column that orders the rows of a person; None where no column, or more than one, does.
+
+    It is the one with the role "order", else the only one with dates or times.
+    """
+    named = schema.with_role("order") or tuple(c.name for c in schema.columns if c.kind == "datetime")
+    return named[0] if len(named) == 1 else None
