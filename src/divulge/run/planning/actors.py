@@ -22,8 +22,6 @@ from divulge.run.planning.plan import Plan, Search, Task, best_key_sets, check_l
 
 __all__ = ["actors_in_words", "plan_of_actors", "with_actors"]
 
-_OTHER = "hint: leave --keys out, or write the columns into an [[actor]]."
-
 
 def with_actors(case: Case, attacker: Attacker) -> Attacker:
     """Return the attacker with the actors of the schema file, whose keys and targets are columns of the tables.
@@ -42,7 +40,10 @@ def with_actors(case: Case, attacker: Attacker) -> Attacker:
     if not stated or attacker.actors:
         return attacker
     if attacker.keys:
-        raise SettingError(f"keys: the schema file has actors, each with keys of its own. {_OTHER}")
+        raise SettingError(
+            "keys: the schema file has actors, each with keys of its own. hint: leave --keys out, or write the columns "
+            "into an [[actor]]."
+        )
     actors = tuple(_resolved(case, actor, attacker.targets) for actor in stated)
     of_keys: dict[tuple[str, ...], int | str] = {}
     for a in actors:
