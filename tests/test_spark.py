@@ -145,7 +145,7 @@ def test_fidelity_and_the_search_for_key_sets_are_the_same_in_spark(tables, ther
 def test_an_assessment_has_the_same_results_in_spark(tables, there, monkeypatch):  # noqa: F811
     monkeypatch.setattr(assess_module, "check_all", lambda case: [])
     found = assessed(there, "spark", None, **ASKED)
-    monkeypatch.setattr(assess_module, "plan_of", counted_plan)
+    monkeypatch.setattr(assess_module, "plan_of_actors", counted_plan)
     assert found == assessed(tables, "memory", None, **ASKED)
 
 

@@ -90,8 +90,9 @@ def forbidden(text):
 def test_the_page_has_the_tags_of_a_page_with_plain_texts(hostile, tame, edition):
     page, plain = (in_edition(found, edition).to_html() for found in (hostile, tame))
     one, other = Page(page), Page(plain)
-    assert [t for t, _, _ in one.tags] == [t for t, _, _ in other.tags]
-    assert [sorted(a) for _, a, _ in one.tags] == [sorted(a) for _, a, _ in other.tags]
+    # plain words need no <bdi>
+    ours, theirs = ([(t, sorted(a)) for t, a, _ in x.tags if t != "bdi"] for x in (one, other))
+    assert ours == theirs
     assert forbidden(page) == []
     assert edition == "external" or "alert(1)" in one.text
 

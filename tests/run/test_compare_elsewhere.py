@@ -109,7 +109,7 @@ def test_a_comparison_by_an_engine_has_the_digits_of_memory(engine, unit, people
     asked = {"unit": unit, "people": people, "fidelity": people is None}  # that of a sample is of fewer rows
     found = by_engine(paths, engine, spill=tmp_path, **asked)
     assert list(tmp_path.iterdir()) == []
-    monkeypatch.setattr(assess_module, "plan_of", counted_plan)
+    monkeypatch.setattr(assess_module, "plan_of_actors", counted_plan)
     expected = in_memory(**asked)
     for part, value in told(expected).items():
         assert told(found)[part] == value, part
@@ -288,7 +288,7 @@ def no_room(monkeypatch):
 @pytest.mark.slow
 def test_fidelity_of_rows_drawn_is_that_of_memory_where_all_are(paths, no_room, monkeypatch):
     found = by_engine(paths, "polars", **LIGHT)
-    monkeypatch.setattr(assess_module, "plan_of", counted_plan)
+    monkeypatch.setattr(assess_module, "plan_of_actors", counted_plan)
     expected = in_memory(**LIGHT)
     counted = {m.name for m in all_measures() if not m.models}
     assert kept(found) == {k: [r for r in own if r["measure"] in counted] for k, own in kept(expected).items()}

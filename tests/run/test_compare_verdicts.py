@@ -214,7 +214,7 @@ def test_a_filtered_table_ranks_behind_a_clean_one_and_copies_are_named(found):
     assert of["filtered"]["worst"]["value"] < of["clean"]["worst"]["value"]
     assert of["filtered"]["worst"]["first"] > of["clean"]["worst"]["last"] == 1
     assert "copies: 0.0% of members" in of["filtered"]["why"]
-    assert of["some"]["why"].startswith("copies: ")
+    assert " of members" in of["some"]["why"]  # of the test that reaches most
     assert of["all"]["why"].startswith("every member stands in it verbatim")
     sentence = found.data["verdict"]["sentence"]
     for label in ("filtered", "some", "all"):
@@ -231,7 +231,7 @@ def test_every_document_has_the_verdict_of_each_table_and_one_alone(found):
         assert f" | {c['verdict']}" in marked and f" | {c['worst']['first']} | " in marked
         line = next(x for x in terminal.splitlines() if re.match(rf" *\d  +{c['label']} ", x))
         assert c["verdict"] in line
-        (row,) = (x for x in ordered.split("<tr>") if f"<bdi>{c['label']}</bdi>" in x)
+        (row,) = (x for x in ordered.split("<tr>") if f">{c['label']}<" in x)
         assert re.findall(r'class="v [a-z]+">([^<]*)<', row) == [c["verdict"]]
     assert "verdict of its own" not in page + text + terminal
 

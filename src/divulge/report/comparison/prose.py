@@ -61,17 +61,25 @@ _KEYS, _LONG = 3, 80  # keys that a finding names at most, and letters of its na
 def findings(results: Sequence[Result], verdict: str, most: Finding | None = None) -> tuple[Result, ...]:
     """Return the results that stand for what was found in a table: at most one excess and one deficit.
 
-    An excess is the one that the report leads with (`most`), as it reaches most people. Without one, and of deficits,
-    copies come first, exact before near ones, then the result with the limit furthest from 0. Exact copies are named
-    even where the run makes no verdict of them, as they can be seen without a comparison.
+    An excess is the one that the report leads with (`most`), as it reaches most people, but a copy of the whole real
+    table is told as that. Without one, and of deficits, copies come first, exact before near ones, then the result with
+    the limit furthest from 0. Exact copies are named even where the run makes no verdict of them, as they can be seen
+    without a comparison.
     """
     if verdict not in FOUND:
         return tuple(r for r in results if _place(r) == 0 and r.verdict == "excess found")
     own = ([r for r in results if r.verdict == v and r.risk is not None] for v in FOUND)
     led = None if most is None else identity(most)
     return tuple(
-        min(found, key=lambda r: (identity(r) != led, _place(r), -_least(r), label(r))) for found in own if found
+        min(found, key=lambda r: (not _everybody(r), identity(r) != led, _place(r), -_least(r), label(r)))
+        for found in own
+        if found
     )
+
+
+def _everybody(result: Result) -> bool:
+    """Return whether every member stands in the table verbatim."""
+    return _place(result) == 0 and result.real is not None and result.real.rate == 1
 
 
 def _place(result: Result) -> int:
@@ -107,7 +115,7 @@ def _in_words(result: Result) -> str:
     if members is None or strangers is None or result.counts != "people" or counts_rows(result):
         return f"{_named(result)}: risk {number(result.risk.value if result.risk else None)}"
     theirs = f"{percent(strangers.rate)} of strangers"
-    if _place(result) == 0 and members.rate == 1:
+    if _everybody(result):
         return f"every member stands in it verbatim, and {theirs}"
     name = ("copies", "near copies", _named(result))[_place(result)]
     return f"{name}: {percent(members.rate)} of members, {theirs}"
