@@ -17,6 +17,7 @@ __all__ = ["claim_read"]
 _RATES = {"TPR at FPR 1%": 0.01, "TPR at FPR 10%": 0.1}
 _LINES = ("membership advantage", "inference excess", *_RATES)
 _COPIES = ("exact", "near")
+_GIVEN_AWAY = 0.1  # people, up to which it does not matter whether they are given away together
 _LABELLED = ("whole person", "known members")
 """Scores that were learnt from who is a member: whom they hit depends on the split."""
 _STRANGERS = 10
@@ -87,8 +88,10 @@ def _why_not(data: Assessment, claim: Claim) -> str:
         return f"not stated: {', '.join(missing)}"
     if data.tables.holdout is None:
         return "there is no holdout"
-    if any(c.check in CRITICAL and not c.ok for c in data.preconditions):
+    if any(c.check in CRITICAL and not (c.ok and c.tested) for c in data.preconditions):
         return "members and strangers are no fair comparison"
+    if (claim.delta or 0.0) * (data.tables.real.rows or 0) > _GIVEN_AWAY:
+        return "delta times the number of people is more than 0.1: all may be given away at once"
     if claim.unit == "row" and (data.settings.unit is not None or data.tables.real.linked):
         return "the claim is about a row, and the run compares people with several rows"
     return ""
