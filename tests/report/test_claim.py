@@ -73,6 +73,7 @@ def test_a_larger_claim_is_not_contradicted_and_add_or_remove_allows_more(report
     [
         ({"unit": None}, "not stated: unit"),
         ({"neighbouring": None, "delta": None}, "not stated: delta, neighbouring"),
+        ({"delta": 0.01}, "delta times the number of people is more than 0.1: all may be given away at once"),
     ],
 )
 def test_a_claim_that_is_not_stated_in_full_is_not_judged(report, stated, why):
@@ -85,6 +86,8 @@ def test_a_claim_is_not_judged_where_the_comparison_does_not_hold(report):
     data = report.assessment
     broken = tuple(replace(c, ok=False) if c.check == "no overlap" else c for c in data.preconditions)
     assert claim_read(replace(data, preconditions=broken)).why == "members and strangers are no fair comparison"
+    unmade = tuple(replace(c, tested=False) if c.check == "no overlap" else c for c in data.preconditions)
+    assert claim_read(replace(data, preconditions=unmade)).why == "members and strangers are no fair comparison"
     assert claim_read(replace(data, tables=replace(data.tables, holdout=None))).why == "there is no holdout"
     of_rows = replace(data, threat=replace(data.threat, claim=Claim(**(STATED | {"unit": "row"}))))
     assert claim_read(of_rows).verdict == "contradicted"

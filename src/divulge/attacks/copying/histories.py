@@ -7,8 +7,6 @@ person has the same row.
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
@@ -123,17 +121,19 @@ def _of_unit(case: Case) -> list[History]:
     # the same number in two synthetic tables is another person
     parts = np.repeat(np.arange(len(case.synthetic_parts)), case.synthetic_parts)
     person[1] = person[1] * len(case.synthetic_parts) + parts if len(parts) else person[1]
-    content = _rows(case, columns, binned=False)
-    whole = History((case.unit,), content, content, tuple(person))
+    content, unit, persons = _rows(case, columns, binned=False), (case.unit,), tuple(person)
     rest = tuple(c for c in columns if c != time)
     if time is None or time not in columns or not rest:
-        return [whole]
+        return [History(unit, content, content, persons)]
     exact, alike = (_rows(case, rest, binned=binned) for binned in (False, True))
     # ties by what else stands there, so that the order of the file says nothing
     times = case.codes(time, binned=False)
     orders = [np.lexsort((c, when, p)) for c, when, p in zip(exact, times, person, strict=True)]
     steps = tuple(Steps(a[o], p[o]) for a, o, p in zip(alike, orders, person, strict=True))
-    return [dataclasses.replace(whole, steps=steps), History((case.unit,), exact, exact, tuple(person), timeless=True)]
+    return [
+        History(unit, content, content, persons, steps=steps),
+        History(unit, exact, exact, persons, timeless=True),
+    ]
 
 
 def _rows(case: Case, columns: tuple[str, ...], *, binned: bool) -> tuple[Ints, ...]:

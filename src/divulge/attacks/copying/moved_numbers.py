@@ -148,7 +148,7 @@ def _steps(
             around = counted[0][(lag - far) % size + 2 * far + width] - counted[0][(lag - far) % size]
             chance = np.maximum(chance, around * width / (2 * far + width))
         step = np.where(lag < size // 2, lag, lag - size) + (people[0] - synthetic[0]) / grid
-        kept = (found > chance + np.sqrt(chance)) & (turned | (np.abs(step + width / 2 - 1) > 2 + width / 2))
+        kept = (found > chance + np.sqrt(chance)) & (turned | (np.abs(step + width / 2 - 1) > _NEAREST - 1 + width / 2))
         found, chance, step, own = found[kept], chance[kept], step[kept], np.rint(step[kept]).astype(np.int64)
         if not len(found):
             continue
