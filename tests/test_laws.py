@@ -360,7 +360,7 @@ SPELLINGS = tuple(f"one column, {form}" for form in FORMS)
 ELSEWHERE = (*SPELLINGS, *TAILS.values(), TWO_TAILS)
 """Comparisons of values that do not stand there as they are."""
 
-DOUBLING_COUNTS = ("k_anonymity", "replicated_uniques", "nnaa", "dcr_baseline", "membership")
+DOUBLING_COUNTS = ("k_anonymity", "replicated_uniques", "lone_match", "nnaa", "dcr_baseline", "membership")
 """`membership` asks for the 20 nearest rows and draws samples of them. The others ask how many synthetic rows stand alone, or how near they are to one another, which a table written twice
 changes; `dcr_baseline` draws as many random rows as there are synthetic ones."""
 
