@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import divulge
+from divulge.attacks.identity._classes import mean_inverse
 from divulge.core.errors import SettingError
-from divulge.stats.population import mean_inverse
 
 
 def keyed(*classes):

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from small_audits import audited, copies, elsewhere, people, pool_of
 
-from divulge.auditing.canaries import Canaries, Claim
+from divulge.auditing.canaries import Canaries, GeneratorClaim
 from divulge.auditing.designs import Asked, design_of
 from divulge.auditing.isolated import isolation
 from divulge.auditing.target import Target
@@ -37,7 +37,7 @@ def test_a_training_has_the_canaries_of_its_coins():
 
 def test_copies_reach_the_ceiling_and_contradict_a_claim():
     pool = pool_of(people(240))
-    trial, (found,) = audited(Canaries(n=20, claim=Claim(0.5, 1e-5)), pool, copies, 2)
+    trial, (found,) = audited(Canaries(n=20, claim=GeneratorClaim(0.5, 1e-5)), pool, copies, 2)
     assert found.hits == found.n == 2 * trial.n_guesses == 20
     assert found.epsilon.low == pytest.approx(found.epsilon.ceiling)
     assert found.epsilon.low == pytest.approx(one_run_epsilon(80, 20, 20, delta=1e-5))
@@ -49,12 +49,12 @@ def test_copies_reach_the_ceiling_and_contradict_a_claim():
 
 def test_a_claim_without_delta_is_tested_with_a_small_one_and_says_so():
     pool = pool_of(people(240))
-    for design, runs in ((Canaries(n=20, claim=Claim(0.5)), 1), (Target(claim=Claim(0.5)), 8)):
+    for design, runs in ((Canaries(n=20, claim=GeneratorClaim(0.5)), 1), (Target(claim=GeneratorClaim(0.5)), 8)):
         trial, (found,) = audited(design, pool, copies, runs)
         assert found.epsilon.delta == 0.0004  # 1 / 2,400 with one digit
         for told in (found.notes, trial.outlook(runs)):
             assert any("no delta was named" in note and "0.0004 is taken" in note for note in told)
-    named, (found,) = audited(Canaries(n=20, claim=Claim(0.5, 0.0)), pool, copies, 1)
+    named, (found,) = audited(Canaries(n=20, claim=GeneratorClaim(0.5, 0.0)), pool, copies, 1)
     assert found.epsilon.delta == 0.0
     assert not any("delta" in note for note in (*found.notes, *named.outlook(1)))
 
@@ -65,7 +65,7 @@ def test_a_delta_without_a_claim_is_refused():
 
 
 def test_other_people_contradict_nothing():
-    _, (found,) = audited(Canaries(n=20, claim=Claim(0.5)), pool_of(people(240)), elsewhere(), 1)
+    _, (found,) = audited(Canaries(n=20, claim=GeneratorClaim(0.5)), pool_of(people(240)), elsewhere(), 1)
     assert not found.epsilon.rejected
     assert found.verdict == "cannot tell"
     assert any("does not confirm" in note for note in found.notes)
@@ -87,13 +87,13 @@ def test_too_few_and_too_many_canaries_are_refused(wrong):
 @pytest.mark.parametrize("wrong", [(-1.0, 0.0), (float("inf"), 0.0), (1.0, 1.0), (float("nan"), 0.0)])
 def test_claims_that_are_none_are_refused(wrong):
     with pytest.raises(SettingError):
-        Claim(*wrong)
+        GeneratorClaim(*wrong)
 
 
 def test_outlooks_say_what_cannot_be_shown():
     pool = pool_of(people(240))
-    assert "cannot be contradicted" in Canaries(n=20, claim=Claim(9.0)).prepare(pool).outlook(1)[1]
-    game = Target(claim=Claim(2.0)).prepare(pool).outlook(40)
+    assert "cannot be contradicted" in Canaries(n=20, claim=GeneratorClaim(9.0)).prepare(pool).outlook(1)[1]
+    game = Target(claim=GeneratorClaim(2.0)).prepare(pool).outlook(40)
     assert "0.60" in game[0]
     assert "cannot be contradicted" in game[1]
 
@@ -112,7 +112,7 @@ def test_one_person_is_in_one_training_of_each_pair():
 @pytest.mark.slow
 def test_the_game_finds_a_copied_person_and_nobody_elsewhere():
     pool = pool_of(people(60))
-    _, (found,) = audited(Target(claim=Claim(0.2, 1e-4)), pool, copies, 24)
+    _, (found,) = audited(Target(claim=GeneratorClaim(0.2, 1e-4)), pool, copies, 24)
     assert found.hits == found.n == 6
     assert found.epsilon.low == found.epsilon.ceiling
     assert found.epsilon.low < 0.2 or found.epsilon.rejected

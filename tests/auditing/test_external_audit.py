@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 import divulge
 from divulge import cli
-from divulge.auditing.canaries import CANARIES, Claim, against_claim, verdict_on_bound
+from divulge.auditing.canaries import CANARIES, GeneratorClaim, against_claim, verdict_on_bound
 from divulge.auditing.external import external_audit
 from divulge.auditing.hits import counted, verdict_on
 from divulge.auditing.model import Audit, AuditedTable, Trained
@@ -45,7 +45,7 @@ def canaries(n, hits, claim):
     fields = counted([PerTraining(run=0, n=n, hits=hits)], LEVEL)
     bound = Epsilon(low=one_run_epsilon(10 * n, n, hits), ceiling=one_run_epsilon(10 * n, n, n), delta=0.0, level=LEVEL,
                     neighbour="one person more", method="one run")  # fmt: skip
-    epsilon = against_claim(bound, Claim(claim))
+    epsilon = against_claim(bound, GeneratorClaim(claim))
     verdict, notes = verdict_on_bound(fields["p_value"], epsilon, LEVEL)
     return AuditRecord(test="canaries", counts="canaries", p_adjusted=fields["p_value"], epsilon=epsilon, verdict=verdict,
                        notes=tuple(notes), sentence=about_canaries(n, hits), context={CANARIES: 10.0 * n}, **fields)  # fmt: skip

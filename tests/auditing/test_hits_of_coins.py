@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from divulge.auditing.canaries import Claim, against_claim
+from divulge.auditing.canaries import GeneratorClaim, against_claim
 from divulge.auditing.evidence import guessing
 from divulge.auditing.hits import between_trainings, counted, named_people, verdict_on
 from divulge.auditing.result import Epsilon, PerTraining
@@ -63,5 +63,5 @@ def test_copies_are_judged_around_their_middle():
 )
 def test_a_claim_is_contradicted_by_a_bound_above_it_alone(low, claim, rejected, power):
     bound = Epsilon(low=low, ceiling=2.5, delta=0.0, level=0.95, neighbour="one person more", method="one run")
-    found = against_claim(bound, Claim(claim))
+    found = against_claim(bound, GeneratorClaim(claim))
     assert (found.rejected, found.power) == (rejected, power)

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from divulge.auditing import predicted
-from divulge.auditing.canaries import Canaries, Claim
+from divulge.auditing.canaries import Canaries, GeneratorClaim
 from divulge.auditing.domain import Domain
 from divulge.auditing.halves import RandomHalves
 from divulge.auditing.pool import Training
@@ -173,7 +173,7 @@ def test_canaries_bound_a_generator_of_known_epsilon(epsilon, runs, errors):
     above, bounds = 0, []
     for seed in range(runs):
         pool = pool_of(people(160, seed), seed)
-        design = Canaries(n=16, claim=Claim(epsilon, 0.0))
+        design = Canaries(n=16, claim=GeneratorClaim(epsilon, 0.0))
         trial = design.prepare(pool)
         planted = made_of(pool.table, Training(trial.crossed.one, trial.crossed.columns)).named()
         generator = told_at_random(epsilon, pl.concat([pool.table.named(), planted]).unique(maintain_order=True))

@@ -8,8 +8,7 @@ from test_policy import ALL, run
 from divulge.core.errors import SettingError
 from divulge.release.fidelity_rules import fidelity_rule, parse_rule
 from divulge.release.policy import policy_from_toml
-from divulge.report.policy_model import PolicyRule
-from divulge.report.prose.conditions import condition_in_words
+from divulge.report.policy_model import PolicyRule, condition_in_words
 
 RESULTS = [
     kept(1.4, "differs"), kept(1.1, "like a fresh sample", columns=("age", "sex")),

@@ -3,8 +3,7 @@ from report_helpers import breaches, judge_rule, unfinished
 
 from divulge.core.errors import SettingError
 from divulge.release.rules import Judged, judge_score, parse_rule, parse_score_rule
-from divulge.report.policy_model import PolicyRule
-from divulge.report.prose.conditions import condition_in_words
+from divulge.report.policy_model import PolicyRule, condition_in_words
 
 KNOWN = ["cap", "copies"]
 

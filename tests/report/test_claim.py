@@ -10,7 +10,7 @@ from msgspec.structs import replace
 import divulge
 from divulge.core.schema import schema_from_toml
 from divulge.core.threat_model import Claim, template, threat_from
-from divulge.report.claim import claim_read
+from divulge.report.claims.judged import claim_read
 from divulge.report.content import text_of
 from divulge.stats.epsilon import split_epsilon
 from divulge.verifying.verify import verify
@@ -94,6 +94,22 @@ def test_a_claim_is_not_judged_where_the_comparison_does_not_hold(report):
     of_units = replace(of_rows, settings=replace(data.settings, unit="age"))
     assert claim_read(of_units).why.startswith("the claim is about a row")
     assert claim_read(replace(data, threat=threat_from({}))) is None
+
+
+def test_a_comparison_that_is_held_back_and_near_copies_do_not_count(report):
+    data = report.assessment
+    of = [r for r in data.results if r.attack == "membership" and r.risk is not None]
+    unfair = tuple(
+        replace(r, risk=replace(r.risk, low=None, high=None)) if r.attack == "membership" and r.risk else r
+        for r in data.results
+    )
+    read = claim_read(replace(data, results=unfair))
+    assert of and 0 < read.comparisons < data.claim.comparisons
+    assert [line.verdict for line in read.lines[2:]] == ["not judged"] * 2
+    assert "near" not in {line.variant for line in data.claim.lines}
+    near = tuple(r for r in data.results if not (r.attack == "copies" and r.variant == "near"))
+    assert len(near) < len(data.results)
+    assert claim_read(replace(data, results=near)) == data.claim
 
 
 def test_rows_of_one_person_and_few_strangers_do_not_count(report):

@@ -96,11 +96,11 @@ def test_one_actor_has_the_digits_of_given_keys_and_targets(tables):
 
 def test_what_two_actors_ask_is_asked_once_and_shared(report):
     caps = [r for r in report.results if (r.attack, r.variant) == ("cap", "zero")]
-    assert [r.actors for r in caps] == [("insurer", "colleague"), ("insider",)]
+    assert [r.actors for r in caps] == [("colleague", "insurer"), ("insider",)]
     assert all(not r.actors for r in report.results if r.attack in ("copies", "dcr", "linkability"))
     means = [r for r in report.results if r.attack == "inference" and r.target is None]
     assert [(r.actors, r.keys) for r in means] == [
-        (("insurer", "colleague"), ("sex", "job")), (("insider",), ("sex", "job", "age", "day")),
+        (("colleague", "insurer"), ("sex", "job")), (("insider",), ("sex", "job", "age", "day")),
     ]  # fmt: skip
 
 
@@ -109,6 +109,18 @@ def test_each_actor_has_families_of_its_own(tables, report):
     first = {(r.variant, r.p_adjusted) for r in report.results if r.attack == "cap" and "insurer" in r.actors}
     same = {(r.variant, r.p_adjusted) for r in alone.results if r.attack == "cap" and "insurer" in r.actors}
     assert first == same  # what the insider knows does not move it
+
+
+def test_the_order_of_actors_changes_no_digit(tables, report):
+    head, *actors = TWO.split("[[actor]]\n")
+    turned = assessed(tables, "[[actor]]\n".join([head, *actors[::-1]]))
+
+    def told(one):
+        return sorted(
+            (r.attack, r.variant, r.keys, str(r.target), r.actors, str(r.risk), r.p_adjusted) for r in one.results
+        )
+
+    assert told(report) == told(turned)
 
 
 # ---------------------------------------------------------------- what cannot be used
@@ -178,7 +190,7 @@ def test_actors_who_know_the_same_share_the_prosecutor_alone(tables, tmp_path):
     toml = TWO.replace('keys = ["sex", "job"]', 'keys = ["sex", "job"]\npopulation = 500')
     found = assessed(tables, toml)
     assert [(r.variant, r.actors) for r in found.results if r.attack == "reidentification" and "age" not in r.keys] == [
-        ("prosecutor", ("insurer", "colleague")), ("journalist", ("colleague",)), ("marketer", ("colleague",)),
+        ("prosecutor", ("colleague", "insurer")), ("journalist", ("colleague",)), ("marketer", ("colleague",)),
     ]  # fmt: skip
     (tmp_path / "assessment.json").write_text(found.to_json())
     assert verify(tmp_path / "assessment.json").faults == ()
@@ -252,7 +264,7 @@ def test_a_rule_may_name_an_actor(report):
 
 def test_a_plan_counts_the_tests_of_each_actor(tables):
     told = plan(*tables, schema=schema_from_toml(TWO), models=False)
-    assert any(note.startswith("actors: insurer ") and "insider" in note for note in told.notes)
+    assert any(note.startswith("actors: colleague ") and "insider" in note for note in told.notes)
 
 
 def test_explain_knows_presets():

@@ -12,12 +12,14 @@ from typing import Any, Literal, NamedTuple
 
 from divulge.case.case import Case
 from divulge.core.result import Counts, Result
+from divulge.core.threat_model import Actor
 
 __all__ = [
     "CATALOGUE",
     "UNTAUGHT",
     "WAYS",
     "Attack",
+    "Claimed",
     "Coarse",
     "Cost",
     "Count",
@@ -39,6 +41,7 @@ __all__ = [
     "per_pair",
     "per_table",
     "per_target",
+    "unclaimed",
 ]
 
 Results = tuple[Result, ...]
@@ -102,8 +105,8 @@ class Plan:
     """The targets that are attacked, of those of the run; only for an attack on each target with all known columns."""
     why: str = ""
     """Why no run makes the attack, or a run without actors."""
-    for_actors: bool = False
-    """Whether it is made for the actors of a schema file alone."""
+    for_actors: Callable[[Actor], Iterable[Settings]] | None = None
+    """Settings besides the keys of each call for an actor of a schema file; None is made whoever attacks."""
     reasons: Reasons = field(default_factory=dict)
     """Why a run does not make an attack, given the case and the targets of the run: the first reason that holds. Where
     an attack on chosen targets chooses none, one of them holds."""
@@ -196,9 +199,9 @@ def on_demand(why: str, *, in_memory: bool = False) -> Plan:
     return Plan("demand", why=why, in_memory=in_memory)
 
 
-def for_actors(plan: Plan) -> Plan:
-    """Return a plan that is made for the actors of a schema file alone."""
-    return replace(plan, for_actors=True, why="it is made for actors of a schema file alone", searched="no")
+def for_actors(plan: Plan, calls: Callable[[Actor], Iterable[Settings]]) -> Plan:
+    """Return a plan that is made for the actors of a schema file alone, with the settings of each call for an actor."""
+    return replace(plan, for_actors=calls, why="it is made for actors of a schema file alone", searched="no")
 
 
 # ---------------------------------------------------------------- what it costs
@@ -278,6 +281,15 @@ def indexed(columns: int) -> int:
 
 def _no(variant: str) -> bool:
     return False
+
+
+Claimed = Literal["membership advantage", "inference excess", "TPR"]
+"""What a claim of differential privacy bounds: a difference of two rates, or the rates of a score of membership."""
+
+
+def unclaimed(variant: str) -> Claimed | None:
+    """Return None: strangers do not show what a claim allows of this attack."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,6 +411,9 @@ class Attack:
     """How an external edition rounds its three values; None withholds them."""
     context: Mapping[str, Rounding] = field(default_factory=dict)
     """Its further numbers by name ("#" stands for digits), and how an external edition rounds each."""
+    claimed: Callable[[str], Claimed | None] = unclaimed
+    """What a claim of differential privacy bounds of a variant; None where whom it hits depends on who is a member, so
+    that strangers do not show what the claim allows."""
     compared: bool = True
     """Whether it compares members with strangers; else it gives rates or values and no verdict."""
     notes: tuple[str, ...] = ()

@@ -51,7 +51,7 @@ def family_of(result: Result) -> str:
     """Return the family that a comparison is corrected in: its attack, or the attack's comparisons of paired rows.
 
     Paired rows have no strangers, so that labels cannot be permuted jointly with those of people. Each actor has
-    families of its own; what several ask is in those of the first.
+    families of its own; what several ask is in those of the first by name.
     """
     return ", ".join((_step(result), *result.actors[:1]))
 

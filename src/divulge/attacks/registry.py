@@ -15,6 +15,7 @@ from divulge.attacks.checks import in_doubt
 from divulge.attacks.entry import (
     CATALOGUE,
     Attack,
+    Claimed,
     Coarse,
     Cost,
     Expect,
@@ -27,6 +28,7 @@ from divulge.attacks.entry import (
     Summary,
     Words,
     hit_words,
+    unclaimed,
 )
 from divulge.attacks.multiplicity import correct
 from divulge.case.case import COLLECTED, LEFT_OUT, READ, Case, build_case
@@ -72,6 +74,7 @@ def attack(
     values: Mapping[str, str] = _NOTHING,
     coarse: Coarse | None = None,
     context: Mapping[str, Rounding] = _NOTHING,
+    claimed: Callable[[str], Claimed | None] = unclaimed,
     compared: bool = True,
     notes: Sequence[str] = (),
     sampled: bool = False,
@@ -90,7 +93,7 @@ def attack(
     def enter(function: Run) -> Any:
         entry = Attack(
             function.__name__, family, question, needs, reference, words, function, plan, cost or Cost(), weight,
-            primary, summary, expect, record, counts, hit, values, coarse, context, compared, tuple(notes),
+            primary, summary, expect, record, counts, hit, values, coarse, context, claimed, compared, tuple(notes),
             sampled, most, held, tuple(alone),
         )  # fmt: skip
         entry = dataclasses.replace(entry, run=_timed(entry))

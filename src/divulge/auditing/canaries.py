@@ -27,7 +27,7 @@ from divulge.stats.epsilon import one_run_epsilon, one_run_power
 from divulge.stats.roc import auc
 from divulge.tables.frames import Table
 
-__all__ = ["CANARIES", "COPIES", "FEWEST", "Canaries", "CanaryTrial", "Claim", "against_claim"]
+__all__ = ["CANARIES", "COPIES", "FEWEST", "Canaries", "CanaryTrial", "GeneratorClaim", "against_claim"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ _NEIGHBOUR = "one person more"
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class GeneratorClaim:
     """What is claimed of the generator: (epsilon, delta) differential privacy."""
 
     epsilon: float
@@ -85,7 +85,7 @@ class Canaries:
     """
 
     n: int | None = None
-    claim: Claim | None = None
+    claim: GeneratorClaim | None = None
     level: float = 0.95
     name: str = "canaries"
     n_least: int = 1
@@ -144,7 +144,7 @@ class CanaryTrial:
     crossed: Crossed
     repeated: Mapping[int, Ints]
     """Units by the number of copies that are trained on."""
-    claim: Claim | None
+    claim: GeneratorClaim | None
     level: float
 
     @property
@@ -287,7 +287,7 @@ class CanaryTrial:
         )
 
 
-def against_claim(found: Epsilon, claim: Claim) -> Epsilon:
+def against_claim(found: Epsilon, claim: GeneratorClaim) -> Epsilon:
     """Return the bound with what it says of a claim."""
     return Epsilon(
         low=found.low, ceiling=found.ceiling, delta=found.delta, level=found.level, neighbour=found.neighbour,

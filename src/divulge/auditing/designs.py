@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from divulge.auditing.canaries import Canaries, Claim
+from divulge.auditing.canaries import Canaries, GeneratorClaim
 from divulge.auditing.design import Design
 from divulge.auditing.domain import Domain
 from divulge.auditing.halves import RandomHalves
@@ -54,8 +54,8 @@ _BOUNDS = ("canaries", "target")
 """Designs that bound epsilon, and test a claim."""
 
 
-def _claim(asked: Asked) -> Claim | None:
-    return None if asked.claim is None else Claim(asked.claim, asked.delta)
+def _claim(asked: Asked) -> GeneratorClaim | None:
+    return None if asked.claim is None else GeneratorClaim(asked.claim, asked.delta)
 
 
 def names() -> tuple[str, ...]:

@@ -10,8 +10,7 @@ from divulge.core.errors import SettingError
 from divulge.core.result import FOUND
 from divulge.release.rules import Judged, against, read_rule
 from divulge.report.formatting import name
-from divulge.report.policy_model import Condition, Policy, PolicyRule
-from divulge.report.prose.conditions import KEPT
+from divulge.report.policy_model import KEPT, Condition, Policy, PolicyRule
 
 __all__ = ["TESTS", "judge_audit", "judge_audit_rule", "parse_audit_rule"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from divulge.auditing.canaries import Claim, against_claim, verdict_on_bound
+from divulge.auditing.canaries import GeneratorClaim, against_claim, verdict_on_bound
 from divulge.auditing.design import Evidence
 from divulge.auditing.hits import counted
 from divulge.auditing.isolated import SCORES, isolation, scores_of
@@ -49,7 +49,7 @@ class Target:
     """
 
     row: int | None = None
-    claim: Claim | None = None
+    claim: GeneratorClaim | None = None
     level: float = 0.95
     name: str = "target"
     n_least: int = 8
@@ -79,7 +79,7 @@ class TargetTrial:
     pool: Pool
     people: Encoded
     unit: int
-    claim: Claim | None
+    claim: GeneratorClaim | None
     level: float
 
     def inside(self, run: int) -> bool:

@@ -153,8 +153,7 @@ def _check(kind: _Kind, parts: Sequence[str], options: dict[str, Any]) -> None:
 def judged_scores(report: Report, rules: Sequence[str]) -> list[Condition]:
     """Return what was found about each rule on the scores of a report."""
     from divulge.release.rules import judge_score, parse_score_rule
-    from divulge.report.policy_model import Condition
-    from divulge.report.prose.conditions import condition_in_words
+    from divulge.report.policy_model import Condition, condition_in_words
 
     name = _QUALITY.rule if report.content().is_quality else _DIAGNOSTIC.rule
     scores = {"": report.get_score(), **{p.name: float("nan") for p in report.known_properties()}, **report.scores()}

@@ -14,9 +14,8 @@ from divulge.release.policy import Policy
 from divulge.release.rules import Judged, named, of_all, unfinished
 from divulge.report import formatting, policy_model
 from divulge.report.model import Assessment, ResultRecord
-from divulge.report.policy_model import Change, Condition, PolicyRule
+from divulge.report.policy_model import Change, Condition, PolicyRule, condition_in_words
 from divulge.report.prose.bounds import ALONE, holding
-from divulge.report.prose.conditions import condition_in_words
 from divulge.report.prose.wp216 import HEADLINE
 
 __all__ = ["broken", "conditions", "judge_policy", "judge_rule", "standing"]

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from divulge.core.records import CRITICAL, OF_LINKED
 from divulge.release.conditions import judge_rule, standing
 from divulge.report.model import Assessment
-from divulge.report.policy_model import Condition, PolicyRule
-from divulge.report.prose.conditions import condition_in_words
+from divulge.report.policy_model import Condition, PolicyRule, condition_in_words
 
 __all__ = ["faults_of_policy"]
 

@@ -13,8 +13,7 @@ from divulge.core.result import FOUND
 from divulge.core.schema import no_such
 from divulge.report import formatting
 from divulge.report.model import Assessment, ResultRecord
-from divulge.report.policy_model import PolicyRule
-from divulge.report.prose.conditions import BREAKS
+from divulge.report.policy_model import BREAKS, PolicyRule
 
 __all__ = [
     "BROKEN", "LONGEST", "Judged", "against", "judge_rule", "judge_score", "named", "of_all", "parse_rule",

@@ -14,7 +14,7 @@ from divulge.core.schema import Schema
 from divulge.core.threat_model import Actor
 from divulge.measures.result import FidelityResult
 from divulge.report import model
-from divulge.report.claim import claim_read
+from divulge.report.claims.judged import claim_read
 from divulge.report.content import RECORDS
 from divulge.report.control_model import PositiveControl
 from divulge.report.environment import machine_words, package_versions

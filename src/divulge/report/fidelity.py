@@ -16,8 +16,7 @@ from divulge.core.result import jsonable, tidy
 from divulge.measures.differing import Differing, differing, is_of_all_columns
 from divulge.measures.result import VERDICTS, FidelityResult, grouped, telling_of
 from divulge.report.notebook import framed
-from divulge.report.prose.learned import agreement_lines
-from divulge.report.prose.use import differing_lines, farthest
+from divulge.report.prose.use import agreement_lines, differing_lines, farthest
 from divulge.tables.kinds import as_kind
 
 __all__ = ["Fidelity"]

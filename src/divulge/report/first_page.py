@@ -43,12 +43,16 @@ def questions(data: Assessment) -> list[dict[str, Any]]:
     """Return each question of the first page with its state, the shares of members and strangers, and its sentence."""
     return [
         {
-            "question": tile.id, "asks": tile.question, "state": tile.state, "attack": tile.r and tile.r.attack,
+            "question": tile.id,
+            "asks": tile.question,
+            "state": tile.state,
+            "attack": tile.r and tile.r.attack,
             "members": tile.r and formatting.rate_of(tile.r.real),
-            "strangers": tile.r and formatting.rate_of(tile.r.holdout), "sentence": tile.sentence,
+            "strangers": tile.r and formatting.rate_of(tile.r.holdout),
+            "sentence": tile.sentence,
         }
         for tile in tiles(data)
-    ]  # fmt: skip
+    ]
 
 
 def advice(data: Assessment) -> list[dict[str, str]]:
@@ -61,10 +65,15 @@ def advice(data: Assessment) -> list[dict[str, str]]:
 def actors(data: Assessment) -> list[dict[str, Any]]:
     """Return what was found for each actor of the schema file; [] where there is one attacker."""
     return [
-        {"actor": a.actor and a.name, "verdict": a.state, "tests": a.n, "sentence": a.sentence,
-         "real_table": a.real_table}
+        {
+            "actor": a.actor and a.name,
+            "verdict": a.state,
+            "tests": a.n,
+            "sentence": a.sentence,
+            "real_table": a.real_table,
+        }
         for a in by_actor(data)
-    ]  # fmt: skip
+    ]
 
 
 def columns(data: Assessment) -> pl.DataFrame:
@@ -82,8 +91,14 @@ def columns(data: Assessment) -> pl.DataFrame:
     ]
     tried = {row["column"] for row in rows}
     rows += [{"column": c, "way": None, "verdict": None, "risk": None} for c in kinds if c not in tried]
-    types = {"column": pl.String, "kind": pl.String, "compared": pl.Boolean, "way": pl.String, "verdict": pl.String,
-             "risk": pl.Float64}  # fmt: skip
+    types = {
+        "column": pl.String,
+        "kind": pl.String,
+        "compared": pl.Boolean,
+        "way": pl.String,
+        "verdict": pl.String,
+        "risk": pl.Float64,
+    }
     told = [row | {"kind": kinds.get(row["column"]), "compared": row["column"] not in silent} for row in rows]
     return pl.DataFrame([{name: row[name] for name in types} for row in told], schema=types)
 
@@ -96,23 +111,38 @@ def people(data: Assessment) -> pl.DataFrame:
     """
     asks = {attack: q.id for q in asked() for attack in q.attacks(data)}
     types: dict[str, Any] = {
-        "question": pl.String, "attack": pl.String, "test": pl.String, "verdict": pl.String, "primary": pl.Boolean,
-        "members": pl.Float64, "of_members": pl.Int64, "strangers": pl.Float64, "of_strangers": pl.Int64,
-        "more": pl.Float64, "at_least": pl.Float64, "at_most": pl.Float64,
-    }  # fmt: skip
+        "question": pl.String,
+        "attack": pl.String,
+        "test": pl.String,
+        "verdict": pl.String,
+        "primary": pl.Boolean,
+        "members": pl.Float64,
+        "of_members": pl.Int64,
+        "strangers": pl.Float64,
+        "of_strangers": pl.Int64,
+        "more": pl.Float64,
+        "at_least": pl.Float64,
+        "at_most": pl.Float64,
+    }
     primary = {identity(b) for b in data.verdict.bounds if b.primary}
     counted = [r for r in data.results if is_compared(r) and formatting.of_people(r) and not is_mean(r)]
     rows = [
         {
-            "question": asks.get(r.attack), "attack": r.attack, "test": formatting.label(r, "->"),
-            "verdict": r.verdict, "primary": identity(r) in primary,
-            "members": r.real and r.real.hits, "of_members": r.real and r.real.n,
-            "strangers": r.holdout and r.holdout.hits, "of_strangers": r.holdout and r.holdout.n,
-            "more": more_people(r), "at_least": more_people(r, "low_simultaneous"),
+            "question": asks.get(r.attack),
+            "attack": r.attack,
+            "test": formatting.label(r, "->"),
+            "verdict": r.verdict,
+            "primary": identity(r) in primary,
+            "members": r.real and r.real.hits,
+            "of_members": r.real and r.real.n,
+            "strangers": r.holdout and r.holdout.hits,
+            "of_strangers": r.holdout and r.holdout.n,
+            "more": more_people(r),
+            "at_least": more_people(r, "low_simultaneous"),
             "at_most": more_people(r, "high_simultaneous"),
         }
         for r in order.worst_first(counted)
-    ]  # fmt: skip
+    ]
     return pl.DataFrame(rows, schema=types)
 
 

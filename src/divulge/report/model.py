@@ -28,7 +28,7 @@ from divulge.core.records import (
 )
 from divulge.core.threat_model import Threat
 from divulge.measures.result import FidelityResult
-from divulge.report.claim_model import ClaimRead
+from divulge.report.claims.model import ClaimRead
 from divulge.report.control_model import PositiveControl
 from divulge.report.fidelity_model import FidelityScope
 from divulge.report.policy_model import Change, Policy

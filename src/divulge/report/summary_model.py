@@ -53,9 +53,11 @@ class ActorAnswer(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     real_table: Annotated[
         str,
-        Meta(description="How often a link to a row of the real table would be right, as if it were released; no risk "
-             "of this release."),
-    ]  # fmt: skip
+        Meta(
+            description="How often a link to a row of the real table would be right, as if it were released; no risk "
+            "of this release."
+        ),
+    ]
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):

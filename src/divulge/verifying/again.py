@@ -13,7 +13,7 @@ from divulge.core.records import CRITICAL
 from divulge.core.result import Result, identity, is_compared
 from divulge.measures.verdicts import judged
 from divulge.report.assembly import about_attacks, not_tested
-from divulge.report.claim import claim_read
+from divulge.report.claims.judged import claim_read
 from divulge.report.external.most import finding_of_most
 from divulge.report.model import Assessment, Bound, Overall
 from divulge.report.prose.bounds import SEES_A_COPY

@@ -17,7 +17,7 @@ from divulge.core.result import Result, label
 from divulge.core.schema import Schema
 from divulge.report.model import Assessment, ResultRecord, Table
 from divulge.run.assess import assess_with
-from divulge.run.planning.options import Attacker, Part, Reading, RunOptions, n_jobs
+from divulge.run.planning.options import Attacker, Reading, Remade, RunOptions, n_jobs
 from divulge.stats.pairing import Paired
 
 __all__ = ["Again", "attacks_of_part", "check_tables", "made_again", "parts_of"]
@@ -179,7 +179,7 @@ def made_again(
             reveal=tuple(r for r in data.revealed if r == "values"),
             people=people,
             engine=s.engine,
-            part=Part(attacks, [_beside(r) for r in data.results if r.attack not in attacks]),
+            part=Remade(attacks, [_beside(r) for r in data.results if r.attack not in attacks]),
         ),
         before=before,
     ).assessment

@@ -136,6 +136,7 @@ _COPIES_WORDS = Words(
     held=beside_words,
     primary=Primary("copies", lambda variant: variant in ("exact", "near", WHOLE_HISTORY), clears=True),
     record=Record("copied", "any", lambda variant: variant == "exact"),
+    claimed=lambda variant: "membership advantage" if variant == "exact" else None,  # the radius hangs on the split
     hit={
         "": "a copy of",
         "near": "a near copy of",

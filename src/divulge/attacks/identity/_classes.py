@@ -1,9 +1,11 @@
-"""Sizes of classes of equal keys, and the curve of shares by size."""
+"""Sizes of classes of equal keys, the curve of shares by size, and classes of a population from those of a sample."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from divulge.attacks.checks import Floats
 from divulge.kernels.counts.contingency import Ints
@@ -30,3 +32,38 @@ def _share_at_most(values: Floats, margin: Ints, levels: Sequence[float]) -> lis
 
 def _most(values: Any) -> float | None:
     return float(values.max()) if len(values) else None
+
+
+def mean_inverse(f: Ints, fraction: float) -> Floats:
+    """Return the mean of 1/F for each class of `f` people of a sample, F of them in the population.
+
+    F - f is negative binomial with f and the sampling fraction p: E(1/F) is the integral over t from 0 to 1 of
+    t^(f-1) (p / (1 - (1 - p) t))^f, which is p^f / f times the hypergeometric function 2F1(f, f; f+1; 1-p).
+
+    Parameters
+    ----------
+    f
+        People of the sample in each class, from 1 on.
+    fraction
+        p = n / N in (0, 1].
+
+    Examples
+    --------
+    >>> mean_inverse(np.array([1, 3]), 0.05).round(7).tolist()
+    [0.1576701, 0.0239825]
+    """
+    from scipy.special import hyp2f1
+
+    if fraction >= 1:
+        return 1 / f
+    size, back = np.unique(f, return_inverse=True)
+    # Euler: p^f 2F1(f, f; f+1; q) = p 2F1(1, 1; f+1; q), the sum of k! q^k / ((f+1) ... (f+k))
+    small = size < _SERIES  # scipy has no value for large ones, whose sum has fallen to nothing after 200 terms
+    k = np.arange(1, 200)
+    ratios = (1.0 - fraction) * k / (size[~small, None] + k)
+    sums = np.concatenate([hyp2f1(1.0, 1.0, size[small] + 1.0, 1.0 - fraction), 1 + ratios.cumprod(1).sum(1)])
+    out: Floats = (fraction / size * sums)[back]
+    return out
+
+
+_SERIES = 20

@@ -49,7 +49,7 @@ _WORDS = Words(
     needs="keys, target, a holdout",
     reference="Prasser and Kohlmayer 2015 (ARX): prosecutor; claims: Francis et al. 2019 (GDA score).",
     words=_WORDS,
-    plan=for_actors(per_pair()),
+    plan=for_actors(per_pair(), lambda a: ({"target": t} for t in a.targets or () if a.knows_membership)),
     hit={"": "rightly claimed to have the target:"},
     context={"claims about members": Count("real"), "claims about strangers": Count("holdout")},
     notes=(_CLAIM,),
@@ -82,11 +82,17 @@ def lone_match(case: Case, *, keys: Sequence[str], target: str) -> Result:
     right = claim[table.key] & (table.s == 1)
 
     return record_result(
-        case, table, right.astype(np.float64), attack="lone_match", variant="", keys=keys, target=target,
+        case,
+        table,
+        right.astype(np.float64),
+        attack="lone_match",
+        variant="",
+        keys=keys,
+        target=target,
         settings={"reads": "apparent"},
         context={
             "claims about members": float(table.o_key[claim].sum()),
             "claims about strangers": float(table.c_key[claim].sum()),
         },
         notes=[*notes, *binned_note(case, [*keys, target]), _CLAIM],
-    )  # fmt: skip
+    )

@@ -9,13 +9,13 @@ import numpy as np
 
 from divulge.attacks.checks import Floats, binned_note, checked_keys
 from divulge.attacks.entry import Coarse, Words, for_actors, per_key_set
+from divulge.attacks.identity._classes import mean_inverse
 from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case, build_case
 from divulge.core.errors import SettingError
 from divulge.core.result import Rate, Result, Value
 from divulge.core.schema import check_columns
 from divulge.kernels.counts.contingency import Ints
-from divulge.stats.population import mean_inverse
 
 __all__ = ["reidentification"]
 
@@ -56,7 +56,9 @@ _WORDS = Words(
     reference="Prasser and Kohlmayer 2015 (ARX); number of people alone: Benedetti and Franconi 1998.",
     words=_WORDS,
     compared=False,
-    plan=for_actors(per_key_set()),
+    plan=for_actors(
+        per_key_set(), lambda a: ({}, *({"population": a.population} for _ in "1" if a.population is not None))
+    ),
     hit={"": "linked to their own row:"},
     values={"": "highest: "},
     coarse=Coarse(),
@@ -96,9 +98,14 @@ def reidentification(case: Case, *, keys: Sequence[str], population: Any = None)
     is_number = isinstance(population, int | np.integer)
     if population is not None and not is_number:
         case = build_case(
-            case.tables[0], case.tables[1], population,
-            schema=case.schema, missing=case.missing, seed=case.seed, level=case.level,
-        )  # fmt: skip
+            case.tables[0],
+            case.tables[1],
+            population,
+            schema=case.schema,
+            missing=case.missing,
+            seed=case.seed,
+            level=case.level,
+        )
         check_columns("population", keys, case.columns)
     table = case.contingency(keys, ())
     f, n = table.o_key[table.o_key > 0], table.n_o
@@ -116,8 +123,16 @@ def reidentification(case: Case, *, keys: Sequence[str], population: Any = None)
         people = table.c_key[table.o_key > 0]
         if lacking := int(np.maximum(f - people, 0).sum()):
             notes = [*notes, f"the population lacks {lacking:,} members on some keys, so that nothing is said"]
-            return (Result(attack="reidentification", variant="journalist", keys=keys, settings=_READS,
-                           value=Value(), notes=tuple(notes)),)  # fmt: skip
+            return (
+                Result(
+                    attack="reidentification",
+                    variant="journalist",
+                    keys=keys,
+                    settings=_READS,
+                    value=Value(),
+                    notes=tuple(notes),
+                ),
+            )
         inverse, total = 1 / people, float(people.sum())
     right = float((f * inverse).sum())  # of n links
     return (
@@ -141,6 +156,12 @@ def _result(
             "real": [float(f[of_class > t + 1e-12].sum() / max(n, 1)) for t in _THRESHOLDS],
         }
     return Result(
-        attack="reidentification", variant=variant, keys=keys, settings=_READS,
-        real=Rate(hits=right, n=n, rate=right / n if n else None), value=value, curves=curves, notes=tuple(notes),
-    )  # fmt: skip
+        attack="reidentification",
+        variant=variant,
+        keys=keys,
+        settings=_READS,
+        real=Rate(hits=right, n=n, rate=right / n if n else None),
+        value=value,
+        curves=curves,
+        notes=tuple(notes),
+    )

@@ -124,6 +124,7 @@ def _disk(columns: int, in_blocks: bool) -> int:
     summary=mean_over_targets,
     expect=expect,
     record=Record("n_inferred", "count", lambda variant: variant.endswith("nearest record")),
+    claimed=lambda variant: "inference excess" if variant == "nearest record" else None,
     context={
         "ALC": Withheld(),
         "ALC, high": Withheld(),

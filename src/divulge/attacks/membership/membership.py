@@ -162,6 +162,7 @@ def _disk(columns: int, in_blocks: bool) -> int:
     weight=3,
     primary=Primary("membership", lambda variant: variant in (MEAN_RANK, WHOLE), placed=True),
     hit={"": "taken for members:"},
+    claimed=lambda variant: None if variant.startswith((WHOLE, KNOWN)) else "TPR",  # learnt from who is a member
     context={
         **dict.fromkeys(CONTEXT, Withheld()),
         _BEST_AUC: Withheld(),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from divulge.report import formatting
+from divulge.report.claims.prose import claim_in_words
 from divulge.report.model import Assessment
 from divulge.report.prose import statement
-from divulge.report.prose.claim import claim_in_words
 from divulge.report.prose.decision import Decision
 from divulge.report.prose.people import facts_in_words
 

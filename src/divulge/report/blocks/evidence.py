@@ -9,7 +9,7 @@ from divulge.core.result import number, percent
 from divulge.report import formatting
 from divulge.report.blocks import cells
 from divulge.report.blocks.table import HTML, MARKDOWN, PAGES, Cell, Col, Name, Num, Small, Table, Word
-from divulge.report.claim_model import ClaimLine
+from divulge.report.claims.model import ClaimLine
 from divulge.report.control_model import Found
 from divulge.report.model import Column, MinimalKeySet, Precondition
 from divulge.report.policy_model import Condition

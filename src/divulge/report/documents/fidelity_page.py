@@ -11,7 +11,7 @@ from divulge.measures.registry import REGISTRY
 from divulge.measures.result import FidelityResult, grouped, name_of, sentence_of, telling_of
 from divulge.report.documents.page_of import page_of
 from divulge.report.formatting import name as shown
-from divulge.report.prose.learned import agreement_lines
+from divulge.report.prose.use import agreement_lines
 
 __all__ = ["page"]
 

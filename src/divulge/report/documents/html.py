@@ -10,6 +10,7 @@ from typing import Any
 
 from divulge.core.result import FOUND, identity
 from divulge.report import formatting, order, words
+from divulge.report.claims.prose import CLAIM_MEANING, CLAIM_TITLE, claim_in_words
 from divulge.report.content import assessment_text, settings_of
 from divulge.report.documents import html_charts, html_figures, html_front, html_kept, html_matrix
 from divulge.report.documents.page_of import fact, page_of
@@ -17,7 +18,6 @@ from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import distances, people, statement, wp216
 from divulge.report.prose.actors import by_actor
 from divulge.report.prose.advice import why_mended
-from divulge.report.prose.claim import CLAIM_MEANING, CLAIM_TITLE, claim_in_words
 from divulge.report.prose.decision import copied_without_strangers, decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words

@@ -17,8 +17,8 @@ from divulge.report.fidelity_model import Marginal
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use
 from divulge.report.prose.compared import Bar
-from divulge.report.prose.learned import agreement_lines
 from divulge.report.prose.tiles import representative_risk
+from divulge.report.prose.use import agreement_lines
 from divulge.report.verdicts import FIDELITY
 
 __all__ = ["kept"]

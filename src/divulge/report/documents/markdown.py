@@ -10,6 +10,7 @@ from divulge.core.result import counts_rows
 from divulge.report import formatting, order, words
 from divulge.report.blocks import cells, drawn, evidence, kept, results, uniqueness
 from divulge.report.blocks.table import Table
+from divulge.report.claims.prose import CLAIM_MEANING, CLAIM_TITLE, claim_in_words
 from divulge.report.content import settings_of
 from divulge.report.documents.tables import escaped, markdown_cell, markdown_table
 from divulge.report.model import Assessment
@@ -17,7 +18,6 @@ from divulge.report.prose import distances, people, statement, use, wp216
 from divulge.report.prose.actors import by_actor
 from divulge.report.prose.answer import Answer
 from divulge.report.prose.change import fixed_lines
-from divulge.report.prose.claim import CLAIM_MEANING, CLAIM_TITLE, claim_in_words
 from divulge.report.prose.decision import Decision, decision
 from divulge.report.prose.membership import DEFINITION, membership_in_words
 from divulge.report.prose.reconstruction import MEANING, reconstruction_in_words

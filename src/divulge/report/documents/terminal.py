@@ -6,13 +6,13 @@ from typing import Any
 
 from divulge.report import formatting, order
 from divulge.report.blocks import results
+from divulge.report.claims.prose import claim_in_words
 from divulge.report.documents.console import as_terminal_text, clean
 from divulge.report.documents.tables import terminal_table
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import people, statement, use
 from divulge.report.prose.actors import by_actor
 from divulge.report.prose.change import accepted_line
-from divulge.report.prose.claim import claim_in_words
 from divulge.report.prose.decision import Decision, decision, untested
 from divulge.report.prose.tiles import Tile
 

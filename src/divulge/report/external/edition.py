@@ -387,5 +387,6 @@ def _actor(s: Source, a: Actor) -> Actor:
     texts = {key: tuple(numberless(s.names.prose(t)) for t in getattr(a, key)) for key in questions("attacker")}
     keys, targets = (None if names is None else s.of(names) for names in (a.keys, a.targets))
     population = a.population if isinstance(a.population, int) else None
-    return replace(a, **texts | {"name": s.names.prose(a.name), "keys": keys, "targets": targets,
-                                 "population": population})  # fmt: skip
+    return replace(
+        a, **texts | {"name": s.names.prose(a.name), "keys": keys, "targets": targets, "population": population}
+    )

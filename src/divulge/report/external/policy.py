@@ -16,8 +16,7 @@ from divulge.report.external.masking import HIDDEN
 from divulge.report.external.rounding import WITHHELD
 from divulge.report.external.source import CHECKS, Source
 from divulge.report.model import ResultRecord
-from divulge.report.policy_model import AcceptedLimit, Change, Condition, Policy, PolicyRule
-from divulge.report.prose.conditions import BREAKS, condition_in_words
+from divulge.report.policy_model import BREAKS, AcceptedLimit, Change, Condition, Policy, PolicyRule, condition_in_words
 
 __all__ = ["policy"]
 

@@ -119,9 +119,12 @@ def _worst(data: Assessment, own: Sequence[ResultRecord]) -> tuple[str, str]:
     of = f" (“{formatting.name(worst.target)}”)" if worst.target else ""
     named, rates = f"{formatting.capitalized(worst.attack.replace('_', ' '))}{of}: ", ""
     members, strangers = worst.real, worst.holdout
-    if formatting.of_people(worst) and members is not None and strangers is not None and None not in (
-        members.rate, strangers.rate
-    ):  # fmt: skip
+    if (
+        formatting.of_people(worst)
+        and members is not None
+        and strangers is not None
+        and None not in (members.rate, strangers.rate)
+    ):
         of_members, of_strangers = (plain_share(side.rate, side.n) for side in (members, strangers))
         rates = f"{of_members} of members, {of_strangers} of strangers"
     return f"{named}{short(worst)}", f"{named}{rates or short(worst)}"
@@ -129,7 +132,7 @@ def _worst(data: Assessment, own: Sequence[ResultRecord]) -> tuple[str, str]:
 
 def _real_table(actor: Actor, own: Sequence[ResultRecord]) -> str:
     """Return how often links to rows of the real table would be right, or that it is not answered."""
-    rates = {r.variant: r.real for r in own if r.attack == "reidentification" and r.real is not None}
+    rates = {r.variant: r.real for r in own if r.settings.get("reads") == "real table" and r.real is not None}
     told = [
         f"{variant} {plain_share(rate.rate, rate.n)}"
         for variant, rate in rates.items()

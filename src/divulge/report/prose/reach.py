@@ -69,10 +69,14 @@ class Reach:
 
 
 _NAMES = {
-    "copies": "Copies: equal or nearly equal", "dcr": "Copies: nearness",
-    "singling_out": "Singling out", "linkability": "Linkability", "inference": "Inference: by similar rows",
-    "cap": "Inference: by equal keys", "membership": "Membership",
-}  # fmt: skip
+    "copies": "Copies: equal or nearly equal",
+    "dcr": "Copies: nearness",
+    "singling_out": "Singling out",
+    "linkability": "Linkability",
+    "inference": "Inference: by similar rows",
+    "cap": "Inference: by equal keys",
+    "membership": "Membership",
+}
 
 
 def test_name(attack: str) -> str:
@@ -114,10 +118,11 @@ def excluded(data: Assessment) -> str:
     out, open_ = ([x for x in required if (x.state == "none found") == bounded] for bounded in (True, False))
     told = [f"{_name(x.test)} {x.limit}{_in_people(x, data, first=not i)}" for i, x in enumerate(out)]
     left = [
-        f"{_of(x)} not bounded" if x.limit == NOT_BOUNDED
+        f"{_of(x)} not bounded"
+        if x.limit == NOT_BOUNDED
         else f"{_of(x)} up to {x.limit}{_in_people(x, data, first=not i and not out)}"
         for i, x in enumerate(open_)
-    ]  # fmt: skip
+    ]
     accepted = any(b.acceptable is not None for b in data.verdict.bounds)
     limit = "" if accepted or all(x.limit == NOT_BOUNDED for x in open_) else f" (limit {_limit_set(data)})"
     parts = [f"Leaks ruled out above: {_some(told)}."] * bool(told) + [f"Not ruled out{limit}: {_some(left)}."] * bool(
@@ -181,9 +186,16 @@ def _reach(bound: Bound, data: Assessment) -> Reach:
     share = bound.limit if bound.limit is not None else _most(bound, data) if bound.bounded else None
     counts = share is not None and not formatting.of_guesses(bound.attack)
     return Reach(
-        bound.attack, name, state, _limit(bound, data), _height(bound), bound.primary, _why(bound), bound.target,
+        bound.attack,
+        name,
+        state,
+        _limit(bound, data),
+        _height(bound),
+        bound.primary,
+        _why(bound),
+        bound.target,
         people_at_most(share, data) if share is not None and counts else None,
-    )  # fmt: skip
+    )
 
 
 def _why(bound: Bound) -> str:

@@ -21,6 +21,7 @@ __all__ = [
     "PAIRS",
     "SCALE_IN_WORDS",
     "Kept",
+    "agreement_lines",
     "bars",
     "changed_line",
     "differing_lines",
@@ -309,3 +310,44 @@ def silent_line(data: Assessment) -> str:
     parts = [f"{', '.join(map(tidy, names))} ({tidy(reason)})" for reason, names in why.items()]
     parts += [f"column {name(c.column)} ({c.why})" for c in scope.not_compared]
     return f"Fidelity not compared: {'; '.join(parts)}." if parts else ""
+
+
+_AGREEMENT = ("importance_agreement", "importance_agreement_real")
+_WHY = "importances of columns are not compared: "
+
+
+def agreement_lines(results: Sequence[FidelityResult]) -> tuple[str, ...]:
+    """Return for each target how far models agree on the columns that matter, or why that is not known.
+
+    Parameters
+    ----------
+    results
+        Of a run; those of other measures than `ml_efficacy` have nothing to tell.
+
+    Examples
+    --------
+    >>> known = {"importance_agreement": 0.9, "importance_agreement_real": 0.95}
+    >>> agreement_lines([FidelityResult(measure="ml_efficacy", variant="linear", target="pay", context=known)])[0]
+    'columns that matter for pay: rank correlation 0.90 linear (two real parts: 0.95)'
+    """
+    targets: dict[tuple[str, str], list[FidelityResult]] = {}
+    for r in results:
+        if r.measure == "ml_efficacy" and r.target is not None and r.variant:
+            targets.setdefault((r.table, r.target), []).append(r)
+    return tuple(line for (__, target), own in targets.items() if (line := _agreement(target, own)))
+
+
+def _agreement(target: str, own: Sequence[FidelityResult]) -> str:
+    known = [(r.variant, *(r.context.get(key) for key in _AGREEMENT)) for r in own]
+    numbers = [(v, a, b) for v, a, b in known if isinstance(a, int | float) and isinstance(b, int | float)]
+    why: dict[str, list[str]] = {}
+    for r in own:
+        for note in r.notes:
+            if note.startswith(_WHY):
+                why.setdefault(note.removeprefix(_WHY), []).append(r.variant)
+    parts = []
+    if numbers:
+        of_synthetic = ", ".join(f"{a:.2f} {v}" for v, a, __ in numbers)
+        parts.append(f"rank correlation {of_synthetic} (two real parts: {', '.join(f'{b:.2f}' for *__, b in numbers)})")
+    parts += [f"not compared for {', '.join(variants)}: {reason}" for reason, variants in why.items()]
+    return f"columns that matter for {tidy(name(target)) or repr(target)}: {'; '.join(parts)}" if parts else ""

@@ -7,7 +7,7 @@ made once for all.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from msgspec.structs import replace as changed
@@ -121,7 +121,8 @@ def plan_of_actors(case: Case, attacker: Attacker, options: RunOptions, search: 
         for task in (*own.tasks, *_of_actor(case, actor)):
             key = f"{task.attack} {sorted(task.settings.items())!r}"
             asked = () if CATALOGUE[task.attack].plan.per == "table" else (actor.name,)
-            tasks[key] = replace(task, actors=(*tasks[key].actors, *asked) if key in tasks else asked)
+            before = tasks[key].actors if key in tasks else ()
+            tasks[key] = replace(task, actors=tuple(sorted((*before, *asked))))
         plan.notes += [n for n in own.notes if n not in plan.notes]
         plan.described += [t for t in own.described if t not in plan.described]
         plan.not_run += [n for n in own.not_run if n.attack not in {m.attack for m in plan.not_run}]
@@ -141,12 +142,9 @@ def actors_in_words(plan: Plan) -> list[str]:
     return [f"actors: {told} tests; what several ask is made once"] if asked else []
 
 
-def _of_actor(case: Case, actor: Actor) -> list[Task]:
-    """Return the attacks that an actor alone asks for: how easily a person is found, and what a lone match says."""
-    assert actor.keys is not None and actor.targets is not None
-    found = [Task("reidentification", {"keys": actor.keys})]
-    if actor.population is not None:
-        found.append(Task("reidentification", {"keys": actor.keys, "population": actor.population}))
-    if actor.knows_membership and case.has_holdout:
-        found += [Task("lone_match", {"keys": actor.keys, "target": t}) for t in actor.targets]
-    return found
+def _of_actor(case: Case, actor: Actor) -> Iterator[Task]:
+    """Yield the attacks that an actor alone asks for: how easily a person is found, and what a lone match says."""
+    for name, entry in CATALOGUE.items():
+        if entry.plan.for_actors is not None and (case.has_holdout or not entry.compared):
+            for settings in entry.plan.for_actors(actor):
+                yield Task(name, {"keys": actor.keys, **settings})

@@ -30,8 +30,8 @@ __all__ = [
     "MEMBERSHIP",
     "NOBODY",
     "Attacker",
-    "Part",
     "Reading",
+    "Remade",
     "RunOptions",
     "Search",
     "attacker_of",
@@ -88,7 +88,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Remade:
     """Some attacks of a run that are made again, beside what the report of that run says of the others."""
 
     attacks: Sequence[str]
@@ -128,7 +128,7 @@ class RunOptions:
     """Attacks whose bounds "none found" needs, as a policy fixes them; None takes those of the catalogue."""
     accepted: Mapping[str, float] = field(default_factory=dict)
     """Largest limit that counts as bounded, by attack, where a policy accepts another than `acceptable`."""
-    part: Part | None = None
+    part: Remade | None = None
     """None makes all attacks."""
 
     @property

@@ -56,8 +56,8 @@ class Task:
     in_family: bool = False
     """Whether it is one of a family of tests that are resampled together."""
     actors: tuple[str, ...] = ()
-    """Names of the actors who ask it, the first of whose families it is in; () where there is one attacker, or where
-    it is made once for all."""
+    """Names of the actors who ask it, sorted; its families are those of the first. () where there is one attacker, or
+    where it is made once for all."""
 
 
 @dataclass
@@ -310,7 +310,7 @@ def _on_pair(attack: str, keys: tuple[str, ...], target: str, calls: Iterable[Ma
 def _planned(case: Case, columns: _Columns, per: str) -> Iterator[Attack]:
     """Yield the attacks of one kind of plan that these tables allow, in the order of the catalogue."""
     for entry in CATALOGUE.values():
-        if entry.plan.per == per and not entry.plan.for_actors and _fits(case, entry, columns):
+        if entry.plan.per == per and entry.plan.for_actors is None and _fits(case, entry, columns):
             yield entry
 
 
@@ -327,7 +327,7 @@ def _fits(case: Case, entry: Attack, columns: _Columns) -> bool:
 def _why_not(case: Case, entry: Attack, columns: _Columns) -> str:
     """Return why no test of an attack is planned."""
     plan = entry.plan
-    if plan.per == "demand" or plan.for_actors:
+    if plan.per == "demand" or plan.for_actors is not None:
         return plan.why
     if plan.strangers and not case.has_holdout:
         return _NO_STRANGERS

@@ -33,6 +33,8 @@ def claim_in_words(data: Assessment) -> list[str]:
             f"{number(read.advantage)}, a TPR of {number(read.tpr_at_1)} at an FPR of 1%, and of "
             f"{number(read.tpr_at_10)} at 10%."
         )
+    if stated.unit == "person" and data.settings.unit is None and not data.tables.real.linked:
+        told.append("No column says which rows are of one person, so that each row counts as one.")
     return [*told, _judged(data)]
 
 

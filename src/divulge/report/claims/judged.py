@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from divulge.attacks.entry import CATALOGUE
 from divulge.core.records import CRITICAL
 from divulge.core.threat_model import Claim
-from divulge.report.claim_model import ClaimLine, ClaimRead, Judgement
+from divulge.report.claims.model import ClaimLine, ClaimRead, Judgement
 from divulge.report.model import Assessment, ResultRecord
 from divulge.stats.epsilon import advantage_allowed, replaced_claim, split_epsilon, tpr_allowed
 
@@ -16,16 +17,13 @@ __all__ = ["claim_read"]
 
 _RATES = {"TPR at FPR 1%": 0.01, "TPR at FPR 10%": 0.1}
 _LINES = ("membership advantage", "inference excess", *_RATES)
-_COPIES = ("exact", "near")
 _GIVEN_AWAY = 0.1  # people, up to which it does not matter whether they are given away together
-_LABELLED = ("whole person", "known members")
-"""Scores that were learnt from who is a member: whom they hit depends on the split."""
 _STRANGERS = 10
 """Strangers above a threshold, at least."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
+class _Bounding:
     """People who were hit in one comparison: members, and strangers."""
 
     what: tuple[str, ...]
@@ -41,8 +39,8 @@ class _Counted:
 def claim_read(data: Assessment) -> ClaimRead | None:
     """Return what the claim in the schema file allows and whether the results contradict it; None without a claim.
 
-    Only comparisons count in which whom an attack hits does not depend on who is a member: copies of whole records,
-    scores of membership, and the nearest record of inference. All bounds of epsilon hold together.
+    Only comparisons count in which whom an attack hits does not depend on who is a member, as the catalogue has it, and
+    which are fair. All bounds of epsilon hold together.
     """
     claim = data.threat.claim
     if claim is None:
@@ -51,7 +49,7 @@ def claim_read(data: Assessment) -> ClaimRead | None:
     if claim.neighbouring is None or claim.delta is None:
         return _read(data, None, None, 0, [_silent(what, why) for what in _LINES], why)
     epsilon, delta = replaced_claim(claim.epsilon, claim.delta, claim.neighbouring)
-    counted = [] if why else list(_counted(data))
+    counted = [] if why else list(_bounding(data))
     scale = epsilon / claim.epsilon
     each = 1 - (1 - data.settings.level) / max(1, len(counted))
     low = [split_epsilon(c.hits, c.n, c.others, c.m, delta=delta, level=each) / scale for c in counted]
@@ -97,28 +95,30 @@ def _why_not(data: Assessment, claim: Claim) -> str:
     return ""
 
 
-def _counted(data: Assessment) -> Iterator[_Counted]:
+def _bounding(data: Assessment) -> Iterator[_Bounding]:
     for r in data.results:
         a, b = r.real, r.holdout
-        if a is None or b is None or not a.n or not b.n or a.hits is None or b.hits is None or r.verdict is None:
+        what = CATALOGUE[r.attack].claimed(r.variant) if r.attack in CATALOGUE else None
+        if what is None or r.verdict is None or r.risk is None or r.risk.low is None:
+            continue  # without limits the comparison was held back, as it is not fair
+        if a is None or b is None or not a.n or not b.n or a.hits is None or b.hits is None:
             continue
         if (a.units or a.n) != a.n or (b.units or b.n) != b.n or a.rate is None or b.rate is None:
             continue  # rows of one person are no independent people
-        if (r.attack, r.variant) == ("inference", "nearest record") or (r.attack == "copies" and r.variant in _COPIES):
-            what = "inference excess" if r.attack == "inference" else "membership advantage"
+        if what != "TPR":
             # scores of equally near rows are averaged
             hits, others = math.floor(a.hits + 1e-9), math.ceil(b.hits - 1e-9)
-            yield _Counted((what,), r, hits, a.n, others, b.n, a.rate, b.rate)
-        elif r.attack == "membership" and not r.variant.startswith(_LABELLED):
-            for name, fpr in _RATES.items():
-                tpr, k = r.context.get(name), math.floor(fpr * (b.n + 1) + 1e-9)
-                if tpr is not None and k >= _STRANGERS:
-                    also = ("membership advantage",) if fpr == r.settings.get("fpr") else ()
-                    yield _Counted((name, *also), r, round(tpr * a.n), a.n, k - 1, b.n, tpr, k / b.n)
+            yield _Bounding((what,), r, hits, a.n, others, b.n, a.rate, b.rate)
+            continue
+        for name, fpr in _RATES.items():
+            tpr, k = r.context.get(name), math.floor(fpr * (b.n + 1) + 1e-9)
+            if tpr is not None and k >= _STRANGERS:
+                also = ("membership advantage",) if fpr == r.settings.get("fpr") else ()
+                yield _Bounding((name, *also), r, round(tpr * a.n), a.n, k - 1, b.n, tpr, k / b.n)
 
 
 def _line(
-    what: str, claim: Claim, replaced: tuple[float, float], found: list[tuple[_Counted, float]], why: str
+    what: str, claim: Claim, replaced: tuple[float, float], found: list[tuple[_Bounding, float]], why: str
 ) -> ClaimLine:
     own = [(c, low) for c, low in found if what in c.what]
     if not own:
@@ -144,6 +144,12 @@ def _line(
 def _silent(what: str, why: str) -> ClaimLine:
     return ClaimLine(
         what=what,  # type: ignore[arg-type] # one of _LINES
-        attack="", variant="", strangers=None, allowed=None, found=None, epsilon_low=None, verdict="not judged",
+        attack="",
+        variant="",
+        strangers=None,
+        allowed=None,
+        found=None,
+        epsilon_low=None,
+        verdict="not judged",
         why=why,
-    )  # fmt: skip
+    )

@@ -1,0 +1,1 @@
+"""What a claim of differential privacy allows, and whether a run contradicts it."""
