@@ -168,7 +168,7 @@ class ResultRecord(msgspec.Struct, frozen=True, kw_only=True):
     target: Annotated[str | None, Meta(description="Column that the attacker wants to learn.")] = None
     actors: Annotated[
         tuple[str, ...],
-        Meta(description="Actors of the schema file who ask it, sorted; it is in the family of the first. Empty of others."),
+        Meta(description="Actors of the schema file who ask it, in the family of the first by name; empty of others."),
     ] = ()
     settings: Annotated[dict[str, Any], Meta(description="Settings of the attack."), PUBLIC] = {}
     real: Annotated[Rate | None, Meta(description="Members: people in the real table.")] = None
