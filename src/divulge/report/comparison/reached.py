@@ -11,7 +11,7 @@ from divulge.report import formatting, order
 from divulge.report.comparison.model import Candidate, Reached
 from divulge.report.model import Assessment
 from divulge.report.prose.compared import more_people, plain_share
-from divulge.report.prose.reach import NOT_BOUNDED, reaches
+from divulge.report.prose.reach import NOT_BOUNDED, members_of, reaches
 
 __all__ = ["reached", "reached_in_words", "share_reached"]
 
@@ -40,8 +40,9 @@ def reached(data: Assessment, found: Sequence[Result]) -> Reached | None:
     if not required or any(x.limit == NOT_BOUNDED for x in required):
         return Reached(kind="at most", share=None, people=None, of="members")
     widest = max(required, key=lambda x: x.share)
-    what: _Of = "members" if widest.people is not None else "values"
-    return Reached(kind="at most", share=widest.share, people=widest.people, of=what)
+    if widest.people is None or not (n := members_of(data)):
+        return Reached(kind="at most", share=widest.share, people=None, of="values")
+    return Reached(kind="at most", share=widest.people / n, people=widest.people, of="members")
 
 
 def _found(r: Result) -> Reached:

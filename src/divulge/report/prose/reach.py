@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, floor
 
 from divulge.core.result import FOUND, Verdict
 from divulge.report import formatting, order
@@ -32,6 +32,7 @@ __all__ = [
     "clearance",
     "excluded",
     "main_tests",
+    "members_of",
     "people_at_most",
     "reaches",
     "test_name",
@@ -50,7 +51,7 @@ class Reach:
     test: str
     state: Verdict
     limit: str
-    """The share in percent, of people or of what else the test counts."""
+    """The share in percent: of people that of whole people, else of what the test counts."""
     share: float
     """The same as a number; infinite where nothing bounds it."""
     required: bool
@@ -138,7 +139,7 @@ def _of(x: Reach) -> str:
 
 def _in_people(x: Reach, data: Assessment, *, first: bool) -> str:
     """Return how many members a share is at most; the first time with how many there are."""
-    n = _members(data)
+    n = members_of(data)
     if x.people is None or n is None:
         return " of members" * first
     return f" of members ({x.people:,} of {n:,} people)" if first else f" ({x.people:,})"
@@ -156,14 +157,16 @@ def _limit_set(data: Assessment) -> str:
     return f"{100 * data.settings.acceptable:g}%"
 
 
-def _members(data: Assessment) -> int | None:
+def members_of(data: Assessment) -> int | None:
     """Return how many people are in the real table; where rows are people, its rows."""
     real = data.tables.real
     return real.rows if real.units is None else real.units
 
 
-def people_at_most(share: float, data: Assessment) -> int | None:
+def people_at_most(share: float, data: Assessment, most: float = 1.0) -> int | None:
     """Return how many members a share is at most, in an external edition as a multiple of five; None of unknown many.
+
+    A part of a person is one more, but not above the share `most` that is known to hold.
 
     Examples
     --------
@@ -172,8 +175,11 @@ def people_at_most(share: float, data: Assessment) -> int | None:
     >>> [people_at_most(0.0109, Of(edition=e, tables=Of(real=real))) for e in ("custodian", "external")]
     [17, 20]
     """
-    n, step = _members(data), BASE if data.edition == "external" else 1
-    return None if n is None else min(n, step * ceil(round(max(0.0, share) * n / step, 6)))
+    n, step = members_of(data), BASE if data.edition == "external" else 1
+    if n is None:
+        return None
+    whole = step * ceil(round(max(0.0, share) * n / step, 6))
+    return min(n, whole) if whole <= most * n else step * floor(round(most * n / step, 6))
 
 
 def _height(bound: Bound) -> float:
@@ -183,18 +189,20 @@ def _height(bound: Bound) -> float:
 def _reach(bound: Bound, data: Assessment) -> Reach:
     name = test_name(bound.attack) + ("" if bound.primary else " (no main test)")
     state: Verdict = "none found" if bound.bounded else "cannot tell"
-    share = bound.limit if bound.limit is not None else _most(bound, data) if bound.bounded else None
-    counts = share is not None and not formatting.of_guesses(bound.attack)
+    most, people, n = _most(bound, data), None, members_of(data)
+    share = bound.limit if bound.limit is not None else most if bound.bounded else None
+    if share is not None and n and not formatting.of_guesses(bound.attack):
+        people = people_at_most(share, data, most if bound.bounded else 1.0)
     return Reach(
         bound.attack,
         name,
         state,
-        _limit(bound, data),
+        _limit(bound, data) if people is None or not n else plain_share(people / n, 10_000),
         _height(bound),
         bound.primary,
         _why(bound),
         bound.target,
-        people_at_most(share, data) if share is not None and counts else None,
+        people,
     )
 
 
