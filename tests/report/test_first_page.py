@@ -616,7 +616,7 @@ def test_what_is_excluded_is_said_first():
     ]
     data = report(*CALM, near, verdict="cannot tell", bounds=bounds)
     said = (
-        "Leaks ruled out above: copies 1.8% of members (36 of 2,000 people), linkability 0.9% (18). Not ruled out "
+        "A leak could reach at most (95% confidence): copies 1.8% of members (36 of 2,000 people), linkability 0.9% (18). Not ruled out "
         "(limit 5%): nearness up to 5.2% (104)."
     )
     assert decision(data).excluded == said
@@ -638,7 +638,7 @@ def test_what_is_excluded_is_said_first():
     told = decision(report(*CALM, near, verdict="cannot tell", bounds=rounded)).excluded
     assert (
         told
-        == "Leaks ruled out above: copies 5.0% of members (100 of 2,000 people), linkability 5.0% (100). Not ruled out: nearness not bounded."
+        == "A leak could reach at most (95% confidence): copies 5.0% of members (100 of 2,000 people), linkability 5.0% (100). Not ruled out: nearness not bounded."
     )
 
 

@@ -82,13 +82,13 @@ def test_the_sentence_names_what_was_found_in_the_first_the_last_and_all_others(
         ("a", "none found", "", (1, 2)), ("b", "cannot tell", "", (1, 2)), ("c", "deficit found", "near", (3, 3)),
         ("d", "excess found", "copies", (4, 4)),
     )  # fmt: skip
-    assert order_in_words(four, 0.95) == (
+    assert order_in_words(four, 0.95, 3) == (
         "Least risk: “a” (none found), “b” (cannot tell); these are not told apart. Most risk: “d” (excess found; copies). "
-        "Between them: “c” (deficit found; near). 5 of 6 pairs are told apart by group or "
-        "risk, with 95% confidence in all ranks together."
+        "Between them: “c” (deficit found; near). 5 of 6 pairs are told apart (3 by "
+        "risk, 2 by group alone), with 95% confidence in all ranks together."
     )
     equal = placed(("a", "excess found", "copies", (1, 2)), ("b", "excess found", "more copies", (1, 2)))
-    assert order_in_words(equal, 0.9) == (
+    assert order_in_words(equal, 0.9, 0) == (
         "The data do not tell the 2 candidates apart by risk. Fewest members reached first: “a”, “b”. Found: “a” (excess "
         "found; copies), “b” (excess found; more copies)."
     )
@@ -96,8 +96,8 @@ def test_the_sentence_names_what_was_found_in_the_first_the_last_and_all_others(
 
 def test_of_many_candidates_the_sentence_leaves_the_findings_to_the_table():
     six = placed(*((c, "excess found", f"found in {c}", (i, i)) for i, c in enumerate("abcdef", 1)))
-    told = "15 of 15 pairs are told apart by group or risk, with 95% confidence in all ranks together."
-    assert order_in_words(six, 0.95) == told
+    told = "15 of 15 pairs are told apart (15 by risk), with 95% confidence in all ranks together."
+    assert order_in_words(six, 0.95, 15) == told
 
 
 # ---------------------------------------------------------------- what ranks

@@ -141,7 +141,7 @@ class Placed:
         return f"“{self.label}” ({self.verdict}{f'; {self.why}' if self.why else ''})"
 
 
-def order_in_words(placed: Sequence[Placed], level: float) -> str:
+def order_in_words(placed: Sequence[Placed], level: float, by_risk: int) -> str:
     """Return the order of two or more candidates, and what was found in each.
 
     Parameters
@@ -150,6 +150,8 @@ def order_in_words(placed: Sequence[Placed], level: float) -> str:
         The candidates in their order.
     level
         Level at which all ranks hold together.
+    by_risk
+        Pairs that differ in risk; others are told apart by their group alone.
     """
     n = len(placed)
     told = sum(p.first - 1 for p in placed)  # first rank less 1: how many others surely stand before a candidate
@@ -159,8 +161,9 @@ def order_in_words(placed: Sequence[Placed], level: float) -> str:
             f"The data do not tell the {n} candidates apart by risk. Fewest members reached first: "
             f"{some([f'“{p.label}”' for p in placed])}." + (f" Found: {some(list(map(str, found)))}." if found else "")
         )
+    ways = ", ".join([f"{by_risk} by risk"] * (by_risk > 0) + [f"{told - by_risk} by group alone"] * (told > by_risk))
     apart = (
-        f"{told} of {several(n * (n - 1) // 2, 'pair')} {'is' if told == 1 else 'are'} told apart by group or risk, "
+        f"{told} of {several(n * (n - 1) // 2, 'pair')} {'is' if told == 1 else 'are'} told apart ({ways}), "
         f"with {100 * level:g}% confidence in all ranks together."
     )
     if n > _NAMED:  # their order stands in the table below

@@ -258,7 +258,7 @@ def _in_all(r: ResultRecord, data: Assessment) -> str:
         return "Tests overlap: do not add their people up."
     strangers = plain_share(s.exposed_share_strangers, s.n)
     members = f"{s.exposed:,} members ({plain_share(s.exposed_share, s.n)})"
-    return f"Tests overlap; in all, {members} and {strangers} of strangers are exposed."
+    return f"All tests together expose {members} and, by chance, {strangers} of strangers."
 
 
 # ---------------------------------------------------------------- scope

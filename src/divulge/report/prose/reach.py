@@ -114,7 +114,7 @@ def main_tests(data: Assessment) -> str:
 
 
 def excluded(data: Assessment) -> str:
-    """Return above which share of members each main test rules a leak out, and up to which not, with people."""
+    """Return which share of members a leak could reach by each main test, where that is little enough and where not."""
     required = [x for x in reaches(data) if x.required]
     out, open_ = ([x for x in required if (x.state == "none found") == bounded] for bounded in (True, False))
     told = [f"{_name(x.test)} {x.limit}{_in_people(x, data, first=not i)}" for i, x in enumerate(out)]
@@ -126,10 +126,8 @@ def excluded(data: Assessment) -> str:
     ]
     accepted = any(b.acceptable is not None for b in data.verdict.bounds)
     limit = "" if accepted or all(x.limit == NOT_BOUNDED for x in open_) else f" (limit {_limit_set(data)})"
-    parts = [f"Leaks ruled out above: {_some(told)}."] * bool(told) + [f"Not ruled out{limit}: {_some(left)}."] * bool(
-        left
-    )
-    return " ".join(parts)
+    sure = f"A leak could reach at most ({100 * data.settings.level:g}% confidence): {_some(told)}."
+    return " ".join([sure] * bool(told) + [f"Not ruled out{limit}: {_some(left)}."] * bool(left))
 
 
 def _of(x: Reach) -> str:

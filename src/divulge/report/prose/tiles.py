@@ -266,8 +266,8 @@ def clearest(found: Sequence[ResultRecord], data: Assessment) -> ResultRecord:
     """Return the finding that says most plainly what happens to people.
 
     One whose counts are shown comes before one whose counts are withheld. Whole records come first, then comparisons of
-    people, then those of guesses and rows; within these primary ones, links by the fewest nearest rows, and the one
-    whose limit lies furthest from 0.
+    people, then those of guesses and rows; within these primary ones, links by the fewest nearest rows (of gaps by as
+    many as show most), and the one whose limit lies furthest from 0.
     """
     primary = {identity(b) for b in data.verdict.bounds if b.primary}
 
@@ -280,7 +280,8 @@ def clearest(found: Sequence[ResultRecord], data: Assessment) -> ResultRecord:
         named = identity(r) in primary
         near = excess or (r.attack in data.attacks and data.attacks[r.attack].family == "distance")  # gaps, not guesses
         traces = (limit <= 0) if excess else (limit >= 0)  # a test of scores sees it, and the limits of the risk do not
-        return not excess, not near, silent, whole, not of_people, traces, not named, wp216.nearest_rows(r), -abs(limit)
+        rows = wp216.nearest_rows(r) if excess else 0
+        return not excess, not near, silent, whole, not of_people, traces, not named, rows, -abs(limit)
 
     return min(found, key=rank)
 

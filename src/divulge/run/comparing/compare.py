@@ -464,7 +464,7 @@ def _sentence(assessed: Sequence[Assessed], labels: Sequence[str], ranked: Ranke
     if len(placed) == 1:
         limits = f"{number(r.worst_low[0])} to {number(r.worst_high[0])}"
         return f"One candidate: {placed[0]}, risk {number(r.worst[0])} ({limits})."
-    return order_in_words(placed, level)
+    return order_in_words(placed, level, int(np.triu(r.riskier | r.riskier.T, 1).sum()))
 
 
 def _warnings(assessed: Sequence[Assessed]) -> list[dict[str, str]]:
