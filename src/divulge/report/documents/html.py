@@ -313,13 +313,19 @@ def _questions(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
 
 
 def _telling(data: Assessment) -> tuple[list[ResultRecord], int]:
-    """Return the comparisons and how many a page shows, worst first; of many, findings and main tests before others."""
+    """Return the comparisons and how many a page shows, worst first; of many, main tests and findings before others.
+
+    A quarter of the places is for comparisons without a finding.
+    """
     rows = order.judged(data.results)
     main = {identity(b) for b in data.verdict.bounds if b.primary}
     if len(rows) <= _TABLE_ROWS:
         return rows, len(rows)
-    rows.sort(key=lambda r: r.verdict not in FOUND and identity(r) not in main)
-    return order.worst_first(rows[:_TELLING_ROWS]) + rows[_TELLING_ROWS:], _TELLING_ROWS
+    rows.sort(key=lambda r: (identity(r) not in main, r.verdict not in FOUND))
+    others = [r for r in rows if r.verdict not in FOUND and identity(r) not in main][: _TELLING_ROWS // 4]
+    first = [r for r in rows if r not in others][: _TELLING_ROWS - len(others)]
+    shown = order.worst_first([*first, *others])
+    return shown + [r for r in rows if r not in shown], _TELLING_ROWS
 
 
 def _measures(data: Assessment) -> list[ResultRecord]:
