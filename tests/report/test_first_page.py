@@ -606,6 +606,18 @@ def test_a_question_is_as_open_as_its_least_certain_main_test():
     assert (tiles(calm)[0].state, "ot excluded" in tiles(calm)[0].sentence) == ("none found", False)
 
 
+def test_a_question_without_a_main_test_says_so():
+    """A reader took six tiles for the main tests, and missed one beside a clearance."""
+    linked = found("linkability", 10, 11, "none found", variant="balanced halves, k = 1")
+    others = [r for r in CALM if r["attack"] != "linkability"]
+    hidden = bound(linked) | {"primary": False, "shown": 0.1}
+    data = report(*others, linked, verdict="none found", bounds=[bound(CALM[0]), hidden])
+    tile = next(t for t in tiles(data) if t.id == "linkability")
+    assert tile.sentence.endswith("Not a main test here, as even a copy of the whole table would hardly show.")
+    main = report(*others, linked, verdict="none found", bounds=[bound(CALM[0]), bound(linked)])
+    assert "main test" not in next(t for t in tiles(main) if t.id == "linkability").sentence
+
+
 def test_what_is_excluded_is_said_first():
     """Before the headline, in every document; not beside a finding, and not where nobody can be compared."""
     near = found("dcr", 190, 180, "cannot tell", variant="nearness")
@@ -767,7 +779,7 @@ def test_a_question_that_cannot_tell_says_whether_it_blocks():
 @pytest.mark.parametrize(
     ("verdict", "limits", "more", "told"),
     [
-        ("none found", (0.012, 0.042), {}, "main tests exclude above 4.2% (limit 5%)"),
+        ("none found", (0.012, 0.042), {}, "a leak could reach 4.2% at most (limit 5%)"),
         ("cannot tell", (0.012, 0.094), {}, "inference by similar rows up to 9.4% not excluded (limit 5%)"),
         ("cannot tell", (0.060, 0.094), {}, "inference by similar rows up to 9.4% and 1 more not excluded (limit 5%)"),
         ("cannot tell", (0.012, 0.042), {"nearer": True}, "nearness: synthetic rows lie nearest to members somewhat more "
@@ -797,3 +809,33 @@ def test_only_a_new_table_can_be_cleared_where_the_step_trains_again(trains):
         bounds = [replace(b, people=1500 if b.people else None) for b in data.verdict.bounds]
         data = replace(data, verdict=replace(data.verdict, bounds=tuple(bounds)))
     assert decision(data).again == ("Only a new table can be cleared." if trains else "Only a new run can clear it.")
+
+
+# ---------------------------------------------------------------- numbers beside each other
+
+
+def test_no_more_people_are_beyond_chance_than_are_hit_and_the_list_is_told_as_a_list():
+    some = found("copies", 120, 30, "excess found", variant="exact")
+    told = plain(page(report(some, records=RECORDS | {"exposed": 400, "exposed_share": 0.2}), []))
+    assert "That is about 90 people (4%) beyond chance in this test: at least 68, at most 120 (" in told
+    assert "400 members (20%) are on the list of exposed people; by chance 4% of strangers would be." in told
+
+
+def test_the_percent_of_a_sum_of_chances_is_that_of_the_people_beside_it():
+    sums = found("linkability", 1.6, 1.2, "none found")
+    (members, strangers) = compared.bars(report(sums).results[0])
+    assert members.told == "2 of 2,000 (0.1%)" and strangers.told.startswith("1 of 2,000 (")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "box"),
+    [
+        ("excess found", "release against this evidence"),
+        ("cannot tell", "release although not cleared"),
+        ("none found", "release"),
+    ],
+)
+def test_the_box_to_tick_names_what_speaks_against_a_release(verdict, box):
+    signs = page(report(*CALM, verdict=verdict), []).split("Places to sign</caption>")[1].split("</table>")[0]
+    boxes = re.findall(r'<span class="box"></span> ([^<]+)</span>', signs)
+    assert boxes[:3] == [box, "with conditions", "no release"]

@@ -31,6 +31,8 @@ class VerdictWord:
     """What it means for a release."""
     first: str = ""
     """What comes before the steps to take."""
+    release: str = "release although not cleared"
+    """The box to tick for a release."""
     meaning: str = ""
     definition: str = ""
     """With `{acceptable}` to fill in."""
@@ -45,11 +47,12 @@ class VerdictWord:
 _UP, _DOWN = ("m-excess", -6.0, "l6 11h-12Z"), ("m-excess", 6.0, "l-6 -11h12Z")
 _DIAMOND = ("m-unsure", -6.0, "l6 6-6 6-6-6Z")
 _STEPS = "Withhold the table. Next:"
+_AGAINST = "release against this evidence"
 _NO_STEPS = "Do not release on this evidence. Next:"
 
 RISK = {
     "excess found": VerdictWord(
-        rank=0, css="excess", sign="▲", colour="bold red", mark=_UP, first=_STEPS,
+        rank=0, css="excess", sign="▲", colour="bold red", mark=_UP, first=_STEPS, release=_AGAINST,
         icon='<path class="i-fill" d="M24 5 45 42H3Z"/><path class="i-cut" d="M24 18v12M24 35.5v.5"/>',
         title="Excess found: evidence against release",
         meaning="The synthetic table says more about people in the real table than about strangers. As far as "
@@ -61,7 +64,7 @@ RISK = {
         of_near_rows="rows lie nearer to members than to strangers",
     ),
     "deficit found": VerdictWord(
-        rank=1, css="deficit", sign="▼", colour="bold red", mark=_DOWN, first=_STEPS,
+        rank=1, css="deficit", sign="▼", colour="bold red", mark=_DOWN, first=_STEPS, release=_AGAINST,
         icon='<path class="i-fill" d="M24 43 3 6H45Z"/><path class="i-cut" d="M24 12v12M24 29.5v.5"/>',
         title="Deficit found: the gaps give people away, evidence against release",
         meaning="The synthetic table says less about people in the real table than about strangers: rows near to "
@@ -72,7 +75,7 @@ RISK = {
         of_near_rows="rows near to members are missing, which tells who is a member",
     ),
     "none found": VerdictWord(
-        rank=3, css="none", sign="●", state="no excess found",
+        rank=3, css="none", sign="●", state="no excess found", release="release",
         icon='<circle class="i-line" cx="24" cy="24" r="19"/><path class="i-line" d="m15.5 24.5 6 6 11.5-12"/>',
         title="No excess found: cleared for release by the main tests",
         meaning="No comparison is a finding, and every primary comparison, fixed before the run, bounds the risk by "

@@ -368,9 +368,20 @@ _LISTED = 3  # candidates of a group without clearance that a step names at most
 
 
 def _next(of: Sequence[Candidate]) -> str:
-    """Return the first step about the first of a group that has one."""
-    first = next((c for c in of if c.next_step), None)
-    if first is None:
-        return ""
-    whose = f"For “{formatting.name(first.label)}”: " if any(c.next_step != first.next_step for c in of) else ""
-    return whose + (first.next_step[:1].lower() + first.next_step[1:] if whose else first.next_step)
+    """Return the first step about each of a group, said once of those that share it."""
+    whose: dict[str, list[Candidate]] = {}
+    for c in of:
+        if c.next_step:
+            whose.setdefault(c.next_step, []).append(c)
+    if len(whose) == 1 and len(whose[next(iter(whose))]) == len(of):
+        return next(iter(whose))
+    told = [f"For {_whose(own)}: {step[:1].lower()}{step[1:]}" for step, own in list(whose.items())[:_STEPS]]
+    return " ".join(told) + (" Of the others their own report says it." if len(whose) > _STEPS else "")
+
+
+def _whose(of: Sequence[Candidate]) -> str:
+    names = [f"“{formatting.name(c.label)}”" for c in of]
+    return formatting.enumerated(names) if len(of) <= _LISTED else f"{len(of)} of them, the first {names[0]}"
+
+
+_STEPS = 3  # different steps that are told of a group

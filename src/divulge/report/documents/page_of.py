@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from divulge.core import __version__
-from divulge.core.result import FOUND, number
+from divulge.core.result import number
 from divulge.report import formatting
 from divulge.report.blocks import cells, charts, drawn, evidence, uniqueness
 from divulge.report.blocks import kept as of_kept
@@ -87,6 +87,7 @@ def _environment() -> Any:
         "brief": formatting.brief,
         "capitalized": formatting.capitalized,
         "css": lambda verdict: word_of(verdict).css,
+        "to_release": lambda verdict: word_of(verdict).release,
         "name": formatting.name,
         "of": fact,
         "number": number,
@@ -99,11 +100,7 @@ def _environment() -> Any:
     environment.filters.update(helpers)
     shared = ("kept", "kept_sign", "names", "pair", "rate", "state", "verdict", "what")
     written = {name: _written(getattr(cells, name)) for name in shared}
-    environment.globals |= written | {
-        "kept_state": _written(cells.fidelity),
-        "moved": written["verdict"],
-        "FOUND": FOUND,
-    }
+    environment.globals |= written | {"kept_state": _written(cells.fidelity), "moved": written["verdict"]}
     tables = (charts, drawn, evidence, of_kept, of_results, uniqueness)
     environment.globals["blocks"] = {module.__name__.rpartition(".")[2]: module for module in tables}
     return environment

@@ -86,6 +86,13 @@ def how_many(hits: float | None, n: float | None = None) -> str:
     return f"{hits:,.0f}" if float(hits).is_integer() else f"about {hits:,.0f}"
 
 
+def _share(side: Rate, n: float | None) -> str:
+    """Return a rate in percent, of a sum of chances that of the people who are shown beside it."""
+    hits, whole = side.hits, side.n
+    sums = hits is not None and whole and hits >= _SOMEBODY and not float(hits).is_integer()
+    return plain_share(round(hits) / whole if sums and hits and whole else side.rate, n)
+
+
 def quoted(columns: tuple[str, ...] | list[str], most: int = _NAMED) -> str:
     """Return column names in quotation marks, the first few by name.
 
@@ -215,7 +222,7 @@ def lead(r: ResultRecord) -> str:
     """Return a comparison in one sentence that begins with members, and says who members and strangers are."""
     real, holdout = r.real, r.holdout
     if r.attack == "membership" and r.verdict == "excess found" and real and holdout and real.rate and holdout.rate:
-        told, set_ = (f"{how_many(x.hits, x.n)} ({plain_share(x.rate, x.n)})" for x in (real, holdout))
+        told, set_ = (f"{how_many(x.hits, x.n)} ({_share(x, x.n)})" for x in (real, holdout))
         return (
             f"An attacker takes {told} of {formatting.of_units(real)} {MEMBERS} for members, and "
             f"{set_} of {formatting.of_units(holdout)} {STRANGERS}."
@@ -275,7 +282,7 @@ def _of_people(r: ResultRecord, real: Rate, holdout: Rate | None, members: str, 
     shares = ["", ""]
     if max(real.n, holdout.n) > _ALIKE * min(real.n, holdout.n):  # counts of groups of other sizes do not compare
         n = max(real.n, holdout.n)
-        shares = [f" ({plain_share(side.rate, n)})" if side.hits else "" for side in (real, holdout)]
+        shares = [f" ({_share(side, n)})" if side.hits else "" for side in (real, holdout)]
     return (
         f"Of {formatting.of_units(real)} {members}, {how_many(real.hits, real.n)}{shares[0]} {hit}; of "
         f"{formatting.of_units(holdout)} {strangers}, "
@@ -299,7 +306,7 @@ def _of_values(r: ResultRecord, members: str, strangers: str) -> str:
 def _withheld(r: ResultRecord, members: str) -> str:
     real = r.real
     if real is not None and real.rate is not None and real.n and formatting.of_people(r) and not is_mean(r):
-        told = f"{how_many(real.hits, real.n)} ({plain_share(real.rate, real.n)}) {seen(r)}"
+        told = f"{how_many(real.hits, real.n)} ({_share(real, real.n)}) {seen(r)}"
         return f"Of {formatting.of_units(real)} {members}, {told}; this edition withholds how many others."
     return f"{word_of(r.verdict).of_hits or 'Members and strangers were compared'}; this edition withholds the counts."
 
@@ -377,7 +384,7 @@ def _bar(side: Rate, name: Literal["members", "strangers"], r: ResultRecord, n: 
     told = f"{_people(side.hits)} of {formatting.of_units(side)}"
     if 0 < side.hits < _SOMEBODY:
         return Bar(name, name, side.rate, told)
-    return Bar(name, name, side.rate, f"{told} ({plain_share(side.rate, n)})")
+    return Bar(name, name, side.rate, f"{told} ({_share(side, n)})")
 
 
 def _people(hits: float) -> str:

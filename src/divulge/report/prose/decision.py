@@ -235,7 +235,8 @@ def _beyond_chance(r: ResultRecord, data: Assessment) -> str:
     if more <= 0:
         return ""
     high = more_people(r, "high_simultaneous")
-    most = None if high is None else step * ceil(min(high, n) / step)
+    hits = n if r.real is None or r.real.hits is None else r.real.hits
+    most = None if high is None else step * ceil(min(high, hits) / step)  # no more than are hit at all
     ends = [f"at least {sure:,}"] * (0 < sure < more)
     if most is not None and most > more:
         ends.append(f"at most {most:,}")
@@ -255,10 +256,13 @@ def _in_all(r: ResultRecord, data: Assessment) -> str:
     """Return how many people all tests reach together, where that is known; else that tests overlap."""
     s, hits = data.records, r.real.hits if r.real else None
     if s is None or s.exposed_share_strangers is None or hits is None or s.exposed < hits:
-        return "Tests overlap: do not add their people up."
+        return _OVERLAP
     strangers = plain_share(s.exposed_share_strangers, s.n)
     members = f"{s.exposed:,} members ({plain_share(s.exposed_share, s.n)})"
-    return f"All tests together expose {members} and, by chance, {strangers} of strangers."
+    return f"{_OVERLAP} {members} are on the list of exposed people; by chance {strangers} of strangers would be."
+
+
+_OVERLAP = "Tests overlap: do not add their people up."
 
 
 # ---------------------------------------------------------------- scope

@@ -251,7 +251,7 @@ def clearance(data: Assessment) -> str:
     if verdict == "none found":
         widest = max((x for x in required if x.limit != NOT_BOUNDED), key=lambda x: x.share, default=None)
         accepted = any(b.acceptable is not None for b in data.verdict.bounds)
-        return f"main tests exclude above {widest.limit}{'' if accepted else limit}" if widest else ""
+        return f"a leak could reach {widest.limit} at most{'' if accepted else limit}" if widest else ""
     what, why = _by_others(data)
     if what:
         return f"{what}: {why}"

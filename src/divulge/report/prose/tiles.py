@@ -11,6 +11,7 @@ from divulge.measures.result import FidelityVerdict
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use, wp216
+from divulge.report.prose.bounds import SEES_A_COPY
 from divulge.report.prose.compared import Bar, bars, hit_words, is_mean, short
 from divulge.report.prose.reach import NOT_BOUNDED, reaches
 from divulge.report.verdicts import word_of
@@ -205,14 +206,19 @@ def _open(q: Asked, data: Assessment, state: State) -> tuple[State, str, str]:
         why = f" ({worst.why})" if worst.why else ""
         told = f" Not excluded: an excess of up to {worst.limit}{whose}{why}. This main test blocks the clearance."
         return "cannot tell", told, f" Blocks the clearance{whose}: up to {worst.limit} not excluded."
-    if state == "none found" or not order.has_holdout(data) or order.in_doubt(data) or any(x.required for x in own):
+    if not order.has_holdout(data) or order.in_doubt(data) or any(x.required for x in own):
         return state, "", ""
+    if state == "none found":
+        hidden = [b for b in data.verdict.bounds if b.attack in q.attacks(data) and (b.shown or 1) < SEES_A_COPY]
+        told = f" {_HARDLY_SHOWN if hidden else _NO_MAIN}"
+        return state, told, told
     widest = max((x for x in left if x.limit != NOT_BOUNDED), key=lambda x: x.share, default=None)
     open_ = "" if widest is None else f" Not excluded: an excess of up to {widest.limit}"
     why = f" ({widest.why})" if widest is not None and widest.why else ""
     return state, f"{open_}{why}{'.' if open_ else ''} {_NO_MAIN}", f" {_NO_MAIN}"
 
 
+_HARDLY_SHOWN = "Not a main test here, as even a copy of the whole table would hardly show."
 _NO_MAIN = "Not a main test: it does not decide the clearance."
 
 
