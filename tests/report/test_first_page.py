@@ -330,7 +330,7 @@ def test_the_finding_that_reaches_most_people_for_certain_leads_and_stands_on_it
     d = decision(data)
     assert d.headline.startswith("Of 2,000 members (people in the real table), 900 can be found in two lists")
     assert d.at_risk.startswith("That is about 800 people (40%) beyond chance in this test: at least ")
-    least = re.search(r": at least (\d+) \(95% confidence for all tests of linkability, divulge's usual\)", d.at_risk)
+    least = re.search(r": at least (\d+) \(95% confidence for all tests of linkability, divulge's default\)", d.at_risk)
     assert 600 < int(least[1]) < 800
     by = {t.id: t for t in d.tiles}
     assert by["linkability"].r.variant == "random halves, k = 9" and by["copies"].r.variant == "exact"
@@ -628,7 +628,7 @@ def test_what_is_excluded_is_said_first():
     ]
     data = report(*CALM, near, verdict="cannot tell", bounds=bounds)
     said = (
-        "A leak could reach at most (95% confidence): copies 1.8% of members (36 of 2,000 people), linkability 0.9% (18). Not ruled out "
+        "A leak could reach at most (95% confidence each): copies 1.8% of members (36 of 2,000 people), linkability 0.9% (18). Not ruled out "
         "(limit 5%): nearness up to 5.2% (104)."
     )
     assert decision(data).excluded == said
@@ -650,7 +650,7 @@ def test_what_is_excluded_is_said_first():
     told = decision(report(*CALM, near, verdict="cannot tell", bounds=rounded)).excluded
     assert (
         told
-        == "A leak could reach at most (95% confidence): copies 5.0% of members (100 of 2,000 people), linkability 5.0% (100). Not ruled out: nearness not bounded."
+        == "A leak could reach at most (95% confidence each): copies 5.0% of members (100 of 2,000 people), linkability 5.0% (100). Not ruled out: nearness not bounded."
     )
 
 
@@ -683,7 +683,7 @@ def test_a_limit_that_somebody_accepts_is_printed_as_such_and_goes_out_without_i
 def test_rows_that_are_missing_near_people_concern_everybody():
     hole = found("dcr", 0, 540, "deficit found", variant="hole")
     assert (
-        "Every member is concerned, so that no list says who."
+        "The gaps concern every member, so that no list says who."
         in decision(report(hole, verdict="deficit found")).at_risk
     )
     assert "Every person" not in decision(report(EXACT)).at_risk

@@ -250,7 +250,7 @@ UNFAIR_GROUP = "Not cleared: something found, or people not comparable"
 
 def order_told(data: Comparison) -> str:
     """Return in what order the candidates stand, and what is said of each."""
-    level, who = 100 * data.settings.level, "divulge's usual" if data.settings.level == LEVEL else "set for this run"
+    level, who = 100 * data.settings.level, "divulge's default" if data.settings.level == LEVEL else "set for this run"
     n = data.tables.real.rows
     return (
         "Cleared candidates come first, then others without a finding, then those with one; in each group those that "

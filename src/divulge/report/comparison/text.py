@@ -106,7 +106,9 @@ def _parts(data: Comparison, width: int) -> list[Any]:
         parts += [Text(f"{i}. {clean(step)}") for i, step in enumerate(steps_in_words(data), 1)]
     if matrix(data):
         parts.append(terminal_table(tables.matrix_of(data), edge=False))
-        parts.append(Text("Row beside column, by number. More: its worst attack is worse beyond chance."))
+        parts.append(
+            Text("Row beside column, by number. More: its worst attack is worse beyond chance; empty: not told apart.")
+        )
     elif data.two_by_two:
         parts += [terminal_table(tables.two_by_two(data), edge=False), Text()]
     if data.front and not matrix(data):

@@ -203,9 +203,10 @@ def hit_words(r: ResultRecord) -> str:
     if counts_rows(r):
         return "Synthetic rows, by whether the nearest person is a member."
     if formatting.of_guesses(r.attack):
-        return f"Guessed descriptions{_of_columns(r)}, not people, that fit exactly one person."
+        return f"Of the descriptions{_of_columns(r)} guessed from the table, so many fit exactly one person."
     if r.attack == "membership" and r.holdout is not None and r.holdout.rate is not None:
-        return "Are taken for members (strangers by mistake)."
+        fpr = r.settings.get("fpr")
+        return f"Are taken for members{f', as {fpr:.0%} of strangers are by design' if isinstance(fpr, float) else ''}."
     told = "have their values guessed right, column by column" if is_mean(r) else seen(r)
     return f"{formatting.capitalized(told)}."
 

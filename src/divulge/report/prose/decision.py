@@ -38,6 +38,8 @@ class Decision:
     release: str
     """What the evidence says about a release."""
     at_risk: str
+    copied: bool
+    """Whether people are copied and there are no strangers, so that the list names them beside no finding."""
     """Who is at risk; "" where nobody was found to be."""
     tiles: tuple[Tile, ...]
     asked: str
@@ -70,6 +72,7 @@ def decision(data: Assessment) -> Decision:
         title=_title(data),
         excluded=_excluded(data),
         headline=headline(data), release=_release(data), at_risk=_at_risk(data), tiles=tiles(data),
+        copied=copied_without_strangers(data),
         together=together_in_words(data), asked=sampled_in_words(data), main=main_tests(data),
         preconditions=_preconditions(data),
         reach=reaches(data), found=any(r.verdict in FOUND for r in data.results),
@@ -200,7 +203,7 @@ def _at_risk(data: Assessment) -> str:
     return " ".join(t for t in told if t)
 
 
-_EVERYBODY = "Every member is concerned, so that no list says who."
+_EVERYBODY = "The gaps concern every member, so that no list says who."
 
 
 def _named(data: Assessment) -> str:
@@ -248,7 +251,7 @@ def _beyond_chance(r: ResultRecord, data: Assessment) -> str:
 def _confidence(r: ResultRecord, data: Assessment) -> str:
     """Return how sure the limits of a test are, and who asked for that."""
     level = data.settings.level
-    who = "divulge's usual" if level == LEVEL else "set for this run"
+    who = "divulge's default" if level == LEVEL else "set for this run"
     return f"{100 * level:g}% confidence for all tests of {r.attack.replace('_', ' ')}, {who}"
 
 

@@ -126,7 +126,7 @@ def excluded(data: Assessment) -> str:
     ]
     accepted = any(b.acceptable is not None for b in data.verdict.bounds)
     limit = "" if accepted or all(x.limit == NOT_BOUNDED for x in open_) else f" (limit {_limit_set(data)})"
-    sure = f"A leak could reach at most ({100 * data.settings.level:g}% confidence): {_some(told)}."
+    sure = f"A leak could reach at most ({100 * data.settings.level:g}% confidence each): {_some(told)}."
     return " ".join([sure] * bool(told) + [f"Not ruled out{limit}: {_some(left)}."] * bool(left))
 
 

@@ -159,8 +159,9 @@ def _tile(q: Asked, data: Assessment) -> Tile:
     state, told, brief, question, by = state_of(r, data), short(r), hit_words(r), q.question, ""
     if unfair := next((b.why for b in data.verdict.bounds if b.why and identity(b) == identity(r)), ""):
         told = brief = f"{unfair[0].upper()}{unfair[1:]}, so that the bars say nothing about it."
-    more = f" {_NO_PROTECTION}" if state == "deficit found" and q.id != "membership" else ""
-    less = more.replace(_NO_PROTECTION, _FEWER)
+    gaps = state == "deficit found"
+    more = f" {_NO_PROTECTION}" if gaps and q.id != "membership" else ""  # its sentence says so already
+    less = f" {_FEWER}" if gaps else ""
     if state in ("none found", "cannot tell") and not unfair:
         state, more, less = _open(q, data, state)
     if q.id == "copies" and data.attacks[r.attack].family != "copying":
