@@ -113,8 +113,8 @@ def matrix_of(data: Comparison) -> Table:
     """Return who is riskier of any two candidates."""
     rows = matrix(data)
     return Table(
-        "Risk of the candidate of the row beside that of the column, where the data tell them apart: by the worst attack, "
-        "of guesses by their mean over targets",
+        "Risk of the candidate of the row beside that of the column, where the data tell them apart: by the worst "
+        "attack, of guesses by their mean over targets",
         [
             Num("no.", cells.nth(0)),
             Col("candidate", cells.nth(1), where=PAGES),

@@ -107,10 +107,7 @@ def _parts(data: Comparison, width: int) -> list[Any]:
     if matrix(data):
         parts.append(terminal_table(tables.matrix_of(data), edge=False))
         parts.append(
-            Text(
-                "Row beside column, by number. More: its worst attack, of guesses their mean over targets, is worse beyond "
-                "chance; empty: not told apart."
-            )
+            Text("By number. More: the row's worst attack is worse beyond chance (guesses: mean over targets).")
         )
     elif data.two_by_two:
         parts += [terminal_table(tables.two_by_two(data), edge=False), Text()]
