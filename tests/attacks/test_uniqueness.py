@@ -224,3 +224,10 @@ def test_presence_needs_a_population():
 def test_the_constant_of_recursive_diversity_is_positive():
     with pytest.raises(SettingError, match="c:"):
         divulge.l_diversity(frame([("a", "x", "u")]), frame([("a", "x", "u")]), kind="recursive", c=0, **AB)
+
+
+@pytest.mark.parametrize("attack", [divulge.delta_presence, divulge.reidentification])
+def test_a_population_without_a_key_is_named_as_that(attack):
+    real = pl.DataFrame({"k": ["a", "b"], "j": [1, 2]})
+    with pytest.raises(ColumnError, match="population: no column 'k'; there are 'j'"):
+        attack(real, real, keys=["k"], population=real.select("j"))

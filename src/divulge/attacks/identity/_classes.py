@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from divulge.attacks.checks import Floats
+from divulge.case.case import Case, build_case
+from divulge.core.schema import check_columns
 from divulge.kernels.counts.contingency import Ints
 
 _SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100)
@@ -67,3 +69,24 @@ def mean_inverse(f: Ints, fraction: float) -> Floats:
 
 
 _SERIES = 20
+
+
+def _among_population(case: Case, population: Any, keys: Sequence[str]) -> Case:
+    """Return a case whose strangers are the people of a population.
+
+    Raises
+    ------
+    ColumnError
+        The population lacks a key.
+    """
+    among = build_case(
+        case.tables[0],
+        case.tables[1],
+        population,
+        schema=case.schema,
+        missing=case.missing,
+        seed=case.seed,
+        level=case.level,
+    )
+    check_columns("population", keys, among.columns)
+    return among

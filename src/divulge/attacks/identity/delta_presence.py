@@ -9,9 +9,9 @@ import numpy as np
 
 from divulge.attacks.checks import binned_note, checked_keys
 from divulge.attacks.entry import Coarse, Withheld, Words, per_key_set
-from divulge.attacks.identity._classes import _least, _most, _share_at_most
+from divulge.attacks.identity._classes import _among_population, _least, _most, _share_at_most
 from divulge.attacks.registry import CODED, attack
-from divulge.case.case import Case, build_case
+from divulge.case.case import Case
 from divulge.core.errors import SettingError
 from divulge.core.result import Rate, Result, Value
 
@@ -89,15 +89,7 @@ def delta_presence(case: Case, *, keys: Sequence[str], population: Any = None) -
     keys, notes = checked_keys(case, keys)
     notes = list(notes)
     if population is not None:
-        case = build_case(
-            case.tables[0],
-            case.tables[1],
-            population,
-            schema=case.schema,
-            missing=case.missing,
-            seed=case.seed,
-            level=case.level,
-        )
+        case = _among_population(case, population, keys)
         table = case.contingency(keys, ())
         n_p = table.c_key
         if (n_p < table.o_key).any():

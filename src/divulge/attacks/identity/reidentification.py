@@ -9,12 +9,11 @@ import numpy as np
 
 from divulge.attacks.checks import Floats, binned_note, checked_keys
 from divulge.attacks.entry import Coarse, Words, for_actors, per_key_set
-from divulge.attacks.identity._classes import mean_inverse
+from divulge.attacks.identity._classes import _among_population, mean_inverse
 from divulge.attacks.registry import CODED, attack
-from divulge.case.case import Case, build_case
+from divulge.case.case import Case
 from divulge.core.errors import SettingError
 from divulge.core.result import Rate, Result, Value
-from divulge.core.schema import check_columns
 from divulge.kernels.counts.contingency import Ints
 
 __all__ = ["reidentification"]
@@ -97,16 +96,7 @@ def reidentification(case: Case, *, keys: Sequence[str], population: Any = None)
     keys, notes = checked_keys(case, keys)
     is_number = isinstance(population, int | np.integer)
     if population is not None and not is_number:
-        case = build_case(
-            case.tables[0],
-            case.tables[1],
-            population,
-            schema=case.schema,
-            missing=case.missing,
-            seed=case.seed,
-            level=case.level,
-        )
-        check_columns("population", keys, case.columns)
+        case = _among_population(case, population, keys)
     table = case.contingency(keys, ())
     f, n = table.o_key[table.o_key > 0], table.n_o
     notes = [*notes, *binned_note(case, keys)]
