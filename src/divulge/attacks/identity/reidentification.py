@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from divulge.attacks.registry import CODED, attack
 from divulge.case.case import Case
 from divulge.core.errors import SettingError
 from divulge.core.result import Rate, Result, Value
+from divulge.core.threat_model import Actor
 from divulge.kernels.counts.contingency import Ints
 
 __all__ = ["reidentification"]
@@ -48,6 +49,13 @@ _WORDS = Words(
 )
 
 
+def _asked(actor: Actor) -> Iterator[dict[str, Any]]:
+    """Yield the settings of each call for an actor: the prosecutor, and with a population journalist and marketer."""
+    yield {}
+    if actor.population is not None:
+        yield {"population": actor.population}
+
+
 @attack(
     family="uniqueness",
     question="If the real table lay open, how often would a link to one of its rows be right?",
@@ -55,9 +63,7 @@ _WORDS = Words(
     reference="Prasser and Kohlmayer 2015 (ARX); number of people alone: Benedetti and Franconi 1998.",
     words=_WORDS,
     compared=False,
-    plan=for_actors(
-        per_key_set(), lambda a: ({}, *({"population": a.population} for _ in "1" if a.population is not None))
-    ),
+    plan=for_actors(per_key_set(), _asked),
     hit={"": "linked to their own row:"},
     values={"": "highest: "},
     coarse=Coarse(),
