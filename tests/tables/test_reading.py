@@ -1,5 +1,7 @@
 """How the texts of a column are read: forms, texts for missing, what the schema says, and what a run is told."""
 
+from datetime import date, datetime
+
 import numpy as np
 import polars as pl
 import pytest
@@ -12,7 +14,7 @@ from divulge.tables.column_families import n_read
 from divulge.tables.frames import table_of
 from divulge.tables.pooled_columns import pool
 from divulge.tables.written_dates import DateTexts
-from divulge.tables.written_forms import form_of
+from divulge.tables.written_forms import form_of, said_columns
 
 ROLES = ("real", "synthetic", "holdout")
 
@@ -133,6 +135,59 @@ def test_a_column_of_which_half_is_numbers_is_told():
 def test_years_of_two_digits_are_those_of_strptime():
     read = DateTexts(pl.Series(["31/12/68", "01/01/69"])).read("DD/MM/YY")
     assert read.dt.year().to_list() == [2068, 1969]
+
+
+_BORN = [date(1940, 2, 29), date(1943, 5, 6), date(1968, 12, 31), date(1969, 1, 1), date(2006, 7, 8)]
+
+
+@pytest.mark.parametrize("form", ["%d-%b-%y", "%d/%m/%y", "%y-%m-%d", "%d.%m.%y 10:30"])
+@pytest.mark.parametrize("full", ["dates", "%Y-%m-%d", "%d.%m.%Y", "%B %d, %Y"])
+@pytest.mark.parametrize("real_is_full", [True, False])
+def test_years_of_two_digits_are_those_that_another_table_writes_with_four(form, full, real_is_full):
+    moments = [datetime(d.year, d.month, d.day, 10 * ("10" in form), 30 * ("10" in form)) for d in _BORN]
+    written = [m if full == "dates" else m.strftime(full + " %H:%M:%S") for m in moments]
+    tables = [written, [m.strftime(form) for m in moments[::-1]]]
+    found = beside(*(tables if real_is_full else tables[::-1]))
+    assert (found.family, found.levels.to_list()) == ("datetime", moments)
+    assert "(1923-2022)" in found.note
+    assert found.read_alike
+
+
+def test_years_of_two_digits_alone_are_parted_where_no_date_is_for_longest():
+    births = [date(y, m, 15) for y in range(1950, 2009) for m in (1, 12)]
+    found = beside([d.strftime("%d/%m/%y") for d in births], [d.strftime("%d %b %y") for d in births[::-1]])
+    assert [d.date() for d in found.levels.to_list()] == births
+    assert "DD/MM/YY (1930-2029) in real and DD Mon YY (1930-2029) in synthetic" in found.note
+    visits = beside(["31/01/18", "04/12/24"], ["30/06/21"])  # as strptime has them
+    assert [d.year for d in visits.levels.to_list()] == [2018, 2021, 2024]
+    assert "DD/MM/YY:" in visits.note
+    every = beside([f"15/01/{y:02}" for y in range(100)])
+    assert [d.year for d in every.levels.to_list()] == list(range(1969, 2069))
+
+
+@pytest.mark.parametrize("form", ["%d%m%y", "%d-%b-%y"])
+def test_a_stated_format_with_two_digits_takes_its_century_from_the_table_of_dates(form):
+    texts = [d.strftime(form) for d in _BORN]
+    texts = [int(t) for t in texts] if form == "%d%m%y" else texts
+    found = beside(_BORN, texts, said=Column("x", "datetime", form=form))
+    assert [d.date() for d in found.levels.to_list()] == _BORN
+
+
+def test_a_form_says_of_which_hundred_years_its_two_digits_are():
+    said = Column("x", "datetime", form="DD.MM.YY (1850-1949)")
+    read = [d.year for d in beside(["31.12.43", "01.01.50", "29.02.04"], said=said).levels.to_list()]
+    assert read == [1850, 1904, 1943]
+    assert DateTexts(pl.Series(["29.02.00"])).read("DD.MM.YY (1850-1949)").to_list() == [None]  # 1900 has none
+    assert beside(_BORN, ["31.12.43"], said=said).levels.len() == len(_BORN) + 1
+    with pytest.raises(divulge.SettingError, match="column 'x': the form is not known"):
+        said_columns(Schema((Column("x", "datetime", form="DD.MM.YYYY (1850-1949)"),)))
+
+
+def test_dates_far_from_the_others_do_not_decide_a_century():
+    full = [date(1900, 1, 1), *(date(y, m, 1) for y in range(1940, 2007) for m in (1, 2)), date(9999, 12, 31)]
+    found = beside(full, ["01/02/43", "01/13/06", "12/31/68"])
+    assert [d.year for d in found.levels.to_list()[1:]].count(1943) == 3
+    assert "MM/DD/YY (1923-2022)" in found.note
 
 
 def test_an_offset_is_east_of_utc_where_it_has_a_plus():

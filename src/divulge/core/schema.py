@@ -72,8 +72,8 @@ class Column:
     bins: Bins = Bins()
     limits: Limits = NO_LIMITS
     form: str = ""
-    """How its texts are to write numbers or dates: "1.234,5", "DD.MM.YYYY", or a format of `strptime` ("%d %b %Y"). ""
-    has it inferred."""
+    """How its texts are to write numbers or dates: "1.234,5", "DD.MM.YYYY", or a format of `strptime` ("%d %b %Y"); of
+    years of two digits it may say which they are: "DD.MM.YY (1926-2025)". "" has it inferred."""
     missing_texts: str = ""
     """"none" where texts such as "?" or "NA" are values; "" takes them for missing among numbers and dates."""
     written: str = ""

@@ -21,6 +21,7 @@ from divulge.tables.canonical_values import (
     float_text,
     may_be_thousands,
 )
+from divulge.tables.written_dates import century_of
 from divulge.tables.written_forms import (
     ISO_DATE,
     PLAIN_NUMBER,
@@ -32,6 +33,7 @@ from divulge.tables.written_forms import (
     read_as,
     thousands_among,
     undecided,
+    with_centuries,
 )
 from divulge.tables.written_numbers import NumberTexts
 
@@ -310,7 +312,9 @@ def n_read(values: pl.Series, families: Sequence[Family] = ("number", "datetime"
 def _as_said(columns: Sequence[pl.Series], said: Column, declared: frozenset[Family], *, drops: bool) -> Settled:
     """Return a column that is read in the form that the schema gives."""
     family: Family = "datetime" if family_of_form(said.form) == "datetime" else "number"
-    forms = tuple(said.form if s.dtype == pl.String or _is_stamp(s, said.form) else "" for s in columns)
+    texts = [_stamp_texts(s, said.form) if _is_stamp(s, said.form) else s for s in columns]
+    forms = tuple(said.form if s.dtype == pl.String else "" for s in texts)
+    forms = with_centuries(texts, forms) if family == "datetime" else forms
     return Settled(family, declared, "", forms, drops=drops, said=True)
 
 
@@ -333,7 +337,8 @@ def _forms(columns: Sequence[pl.Series], family: Family, found: Sequence[str] = 
     """
     forms = list(found) or [form_of(s, family) if family_of(s) == "text" else "" for s in columns]
     known = [f for f in dict.fromkeys(forms) if f not in ("", "text") and not undecided(f)]
-    return tuple(form_of(s, family, known) if undecided(form) else form for form, s in zip(forms, columns, strict=True))
+    forms = [form_of(s, family, known) if undecided(form) else form for form, s in zip(forms, columns, strict=True)]
+    return with_centuries(columns, forms) if family == "datetime" else tuple(forms)
 
 
 def as_family(
@@ -373,18 +378,17 @@ def as_family(
         return _nothing(series, pl.Boolean()) if binary is None else series.set(~binary, None).cast(pl.Boolean)
     if family == "datetime":
         if _is_stamp(series, form):
-            return _stamps(series, form)
+            return _each_distinct(_stamp_texts(series, form), lambda t: read_as(t, "datetime", form))
         return series if isinstance(series.dtype, pl.Datetime) else _nothing(series, pl.Datetime("us"))
     dtype = pl.Int64() if as_integer else pl.Float64()
     return _nothing(series, dtype) if isinstance(series.dtype, pl.Datetime) else series.cast(dtype)
 
 
-def _stamps(series: pl.Series, form: str) -> pl.Series:
-    """Return whole numbers read by a format of dates; zeros that they lost in front are put back."""
+def _stamp_texts(series: pl.Series, form: str) -> pl.Series:
+    """Return whole numbers as texts of a format of dates; zeros that they lost in front are put back."""
     whole = series.cast(pl.Int64, strict=False)
-    width = len(datetime(2000, 12, 31, 23, 59, 59).strftime(form))
-    text = whole.set((whole != series).fill_null(False), None).cast(pl.String).str.zfill(width)
-    return _each_distinct(text, lambda t: read_as(t, "datetime", form))
+    width = len(datetime(2000, 12, 31, 23, 59, 59).strftime(century_of(form)[0]))
+    return whole.set((whole != series).fill_null(False), None).cast(pl.String).str.zfill(width)
 
 
 def trimmed(text: pl.Series) -> pl.Series:

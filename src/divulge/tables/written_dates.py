@@ -1,7 +1,8 @@
 """Dates, times of day and durations as text: the ways in which a column writes them, and its values read so.
 
 A form of dates is named by a pattern ("DD.MM.YYYY", "Mon DD, YYYY"), or by a format of `strptime`, as metadata of SDV
-have it. A time of day may follow a date, and an offset from UTC the time. Months may have English names.
+have it. A time of day may follow a date, and an offset from UTC the time. Months may have English names. Years of two
+digits are those of strptime, 1969 to 2068, or a form says which: "DD.MM.YY (1926-2025)".
 """
 
 from __future__ import annotations
@@ -15,7 +16,17 @@ import polars as pl
 
 from divulge.tables.canonical_values import VALUES, evaluated
 
-__all__ = ["DATE_FORMS", "ISO_DATE", "TIME_FORMS", "DateTexts", "has_offset", "is_date_form", "read_times"]
+__all__ = [
+    "DATE_FORMS",
+    "ISO_DATE",
+    "TIME_FORMS",
+    "DateTexts",
+    "century_of",
+    "has_offset",
+    "is_date_form",
+    "lacks_century",
+    "read_times",
+]
 
 ISO_DATE = "YYYY-MM-DD"
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -26,6 +37,7 @@ _TIME = rf"^(.*?)(?:[ t,]+{_CLOCK} *([ap])?\.?(?:m\.?)? *(z|utc|gmt|[+-]\d{{2}}:
 _ISO_DAY = r"^\d{4}-\d{2}-\d{2}$"
 _ISO = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$"
 _OFFSET = r"(?i)\d{2}:\d{2}(:\d{2}(\.\d+)?)? *(z|utc|gmt|[+-]\d{2}:?\d{2}|[+-]\d{2})$"
+_CENTURY = re.compile(r" \((\d{4})-\d{4}\)$")
 _YEAR, _SHORT = r"(?<y>\d{4})", r"(?<y>\d{2})"
 
 
@@ -66,8 +78,37 @@ def is_date_form(form: str) -> bool:
     --------
     >>> is_date_form("DD.MM.YYYY"), is_date_form("%d %b %Y"), is_date_form("1.234,5")
     (True, True, False)
+    >>> is_date_form("DD.MM.YY (1926-2025)")
+    True
     """
-    return form in _PATTERNS or (re.search("%[-]?[YyGjdmbB]", form) is not None)
+    form, first = century_of(form)
+    return (form in _PATTERNS or re.search("%[-]?[YyGjdmbB]", form) is not None) and (not first or lacks_century(form))
+
+
+def century_of(form: str) -> tuple[str, int]:
+    """Return a form without the years that it says its two digits to be of, and the first of these, 0 if it says none.
+
+    Examples
+    --------
+    >>> century_of("DD.MM.YY (1926-2025)"), century_of("DD.MM.YY")
+    (('DD.MM.YY', 1926), ('DD.MM.YY', 0))
+    """
+    found = _CENTURY.search(form)
+    return (form[: found.start()], int(found[1])) if found else (form, 0)
+
+
+def lacks_century(form: str) -> bool:
+    """Return whether a form of dates has years of two digits, and does not say of which hundred years they are.
+
+    Examples
+    --------
+    >>> lacks_century("DD Mon YY"), lacks_century("%d/%m/%y"), lacks_century("DD Mon YYYY")
+    (True, True, False)
+    >>> lacks_century("DD Mon YY (1926-2025)")
+    False
+    """
+    short = "YY" in form and "YYYY" not in form if form in _PATTERNS else re.search("%-?[yDx]", form) is not None
+    return short and not century_of(form)[1]
 
 
 def has_offset(texts: pl.Series) -> bool:
@@ -95,6 +136,9 @@ class DateTexts:
 
     def read(self, form: str) -> pl.Series:
         """Return the texts read in a form as datetimes in UTC, null where they are not written so."""
+        form, first = century_of(form)
+        if first:
+            return _in_century(self.read(form), first)
         if form == ISO_DATE and not (quick := self._iso).has_nulls():
             return quick
         if form not in _PATTERNS:
@@ -156,6 +200,13 @@ class DateTexts:
         away = pl.when(zone.str.starts_with("-")).then(-away).otherwise(away).fill_null(0)
         time = ((hour * 60 + minute - away) * 60 + second) * 1_000_000 + micros
         return groups.select("date", time=pl.when(valid).then(time))
+
+
+def _in_century(dates: pl.Series, first: int) -> pl.Series:
+    """Return dates in those of a hundred years that end in the same two digits; null for a 29 February they lack."""
+    year = (first + (VALUES.dt.year().cast(pl.Int64) - first) % 100).cast(pl.String).str.zfill(4)
+    text = pl.concat_str(year, VALUES.dt.strftime("-%m-%d %H:%M:%S%.6f"))
+    return evaluated(dates, text.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False))
 
 
 def _by_format(texts: pl.Series, form: str) -> pl.Series:

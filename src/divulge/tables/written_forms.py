@@ -11,12 +11,22 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from divulge.core.errors import SettingError
 from divulge.core.schema import MISSING_TEXTS, Column, Schema
 from divulge.tables.canonical_values import DISTINCT, FEW_ROWS, evaluated
-from divulge.tables.written_dates import DATE_FORMS, ISO_DATE, TIME_FORMS, DateTexts, is_date_form, read_times
+from divulge.tables.written_dates import (
+    DATE_FORMS,
+    ISO_DATE,
+    TIME_FORMS,
+    DateTexts,
+    is_date_form,
+    lacks_century,
+    read_times,
+)
 from divulge.tables.written_numbers import BEFORE_DIGITS, PLAIN_NUMBER, NumberTexts, is_number_form
 
 __all__ = [
@@ -31,6 +41,7 @@ __all__ = [
     "said_columns",
     "thousands_among",
     "undecided",
+    "with_centuries",
 ]
 
 _UNDECIDED, _THEN = " or ", " and "
@@ -44,6 +55,7 @@ _NUMBER_LIKE = rf"{BEFORE_DIGITS}|{_TIME_LIKE.removeprefix('(?i)')}|^\s*-?P[\dT]
 _LONGEST = 60  # characters of a number or date
 _LISTED = frozenset(("", *MISSING_TEXTS))
 _MOST_FORMS = 3
+_LAST_YEAR = 2068  # that strptime gives to two digits
 
 
 def is_listed(text: pl.Series) -> pl.Series:
@@ -123,6 +135,67 @@ def read_as(text: pl.Series, family: str, form: str) -> pl.Series:
     for other in others:
         found = found.zip_with(found.is_not_null(), dates.read(other))
     return found
+
+
+def with_centuries(texts: Sequence[pl.Series], forms: Sequence[str]) -> tuple[str, ...]:
+    """Return the forms of dates of all tables, which say of what hundred years their years of two digits are.
+
+    These are the hundred years with most of the dates that a table writes with four digits ("43" is 1943 beside
+    "1943-02-01"). Where no table does, the years are parted where no date is for longest. Nothing is said where
+    `strptime` reads the dates of all tables so.
+
+    Parameters
+    ----------
+    texts
+        Per table, text or datetimes.
+    forms
+        Per table; "" for datetimes.
+
+    Examples
+    --------
+    >>> with_centuries([pl.Series(["1943-02-01", "2001-12-31"]), pl.Series(["01/02/43"])], ["YYYY-MM-DD", "DD/MM/YY"])
+    ('YYYY-MM-DD', 'DD/MM/YY (1922-2021)')
+    """
+    parts = [form.split(_THEN) for form in forms]
+    if not any(lacks_century(part) for own in parts for part in own):
+        return tuple(forms)
+    full, short = [pl.Series([], dtype=pl.Int64)], [pl.Series([], dtype=pl.Int64)]
+    for left, own in zip(texts, parts, strict=True):
+        if isinstance(left.dtype, pl.Datetime):
+            full.append(left.unique().dt.year().cast(pl.Int64))
+        for part in own if left.dtype == pl.String and not undecided(_THEN.join(own)) else ():
+            read = read_as(left, "datetime", part)
+            (short if lacks_century(part) else full).append(read.unique().dt.year().cast(pl.Int64))
+            left = left.filter(read.is_null())
+    long, two = (pl.concat(some).drop_nulls().to_numpy() for some in (full, short))
+    if not len(two):
+        return tuple(forms)
+    first = _most_dates(long) if len(long) else _widest_gap(two)
+    if not 1 <= first <= 9900 or ((two >= first) & (two < first + 100)).all():
+        return tuple(forms)
+    said = f" ({first:04}-{first + 99:04})"
+    return tuple(_THEN.join(p + said if lacks_century(p) else p for p in own) for own in parts)
+
+
+def _most_dates(years: NDArray[np.int64]) -> int:
+    """Return the first of the hundred years with most dates, which lie in their middle; the latest of several."""
+    known, n = np.unique(years, return_counts=True)
+    end = np.searchsorted(known, known + 100)
+    total = np.concatenate([[0], np.cumsum(n)])
+    held = total[end] - total[np.arange(len(known))]
+    at = int(np.flatnonzero(held == held.max())[-1])
+    return (int(known[at]) + int(known[end[at] - 1]) - 99) // 2
+
+
+def _widest_gap(years: NDArray[np.int64]) -> int:
+    """Return the first of a hundred years that part these by their last two digits, none after that of strptime."""
+    digits = np.unique(years % 100)
+    gaps = np.diff(digits, append=digits[0] + 100)
+    at = int(gaps.argmax())
+    if (gaps == gaps[at]).all() and len(digits) > 1:
+        return _LAST_YEAR - 99
+    last = _LAST_YEAR - (_LAST_YEAR - int(digits[at])) % 100
+    return last + int(gaps[at]) // 2 - 99
 
 
 def undecided(form: str) -> bool:
