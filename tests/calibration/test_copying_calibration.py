@@ -358,6 +358,28 @@ def test_rare_pairs_are_found_and_chance_is_not(runs, errors):
 
 
 @runs(20, 200)
+def test_intervals_between_dates_are_found_and_chance_is_not(runs, errors):
+    """Rows of 5% of 400 people, all dates of each moved by days of its own, are found; without any, at most one table in twenty has a finding."""
+    wrong, found = 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 19])
+        stays = [rng.exponential([[0, 40, 90]], (400, 3)).round().cumsum(axis=1) for _ in range(3)]
+        leaky = stays[1].copy()
+        leaky[:20] = stays[0][:20]
+        for released, planted in ((stays[1], False), (leaky, True)):
+            first = [np.datetime64("2015-01-01") + rng.integers(0, 1500, (400, 1)) for _ in range(3)]
+            tables = [
+                pl.DataFrame((start + own.astype(int)).T.tolist(), schema=list("abc"))
+                for start, own in zip(first, (stays[0], released, stays[2]), strict=True)
+            ]
+            results = divulge.copies(*tables[:2], holdout=tables[2], seed=i, variants=["intervals"])
+            seen = any(r.verdict == "excess found" for r in results)
+            wrong, found = wrong + (seen and not planted), found + (seen and planted)
+    assert wrong / runs <= most(0.05, runs, errors)
+    assert found / runs >= 0.8 - errors * math.sqrt(0.16 / runs)
+
+
+@runs(20, 200)
 @pytest.mark.parametrize("length", [8, 3])
 def test_whole_histories_are_found_and_chance_is_not(length, runs, errors):
     """All rows of 5% of 300 people under one synthetic person are found, though each row is common; chance is not."""

@@ -126,3 +126,32 @@ def test_a_share_of_whole_histories_is_the_risk(runs, errors):
     for share in (0.05, 0.25):
         risks = [compared(world(2_000 + s, "whole", share=share), s)["whole history"].risk.value for s in range(runs)]
         assert abs(np.mean(risks) - share) < 0.003 + 3 * max(0.005, np.std(risks)) / math.sqrt(runs)
+
+
+def visits(rng, n, first):
+    n_rows = rng.integers(6, 21, n)
+    day = np.concatenate([np.cumsum(rng.geometric(1 / 20, k)) + rng.integers(0, 300) for k in n_rows])
+    kind = rng.choice(list("abc"), len(day))
+    return pl.DataFrame(
+        {"uid": np.repeat(first + np.arange(n), n_rows), "day": np.datetime64("2020-01-01") + day, "kind": kind}
+    )
+
+
+@pytest.mark.slow
+@runs(20, 200)
+def test_runs_of_intervals_are_found_and_chance_is_not(runs, errors):
+    wrong, found = 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 20])
+        real, synthetic, holdout = (visits(rng, 300, first) for first in (0, 10_000, 20_000))
+        own = real.filter(pl.col("uid") < 15)
+        days = pl.duration(days=pl.col("uid").replace_strict(dict(enumerate(rng.integers(-300, 300, 15).tolist()))))
+        own = own.with_columns(pl.col("day") + days, uid=pl.col("uid") + 10_000, kind=pl.col("kind").shuffle(i))
+        leaky = pl.concat([own, synthetic.filter(pl.col("uid") >= 10_015)])
+        schema = divulge.infer_schema(real).give_roles(unit=["uid"])
+        for released, planted in ((synthetic, False), (leaky, True)):
+            results = divulge.copies(real, released, holdout=holdout, schema=schema, variants=["histories"], seed=i)
+            seen = any(r.verdict == "excess found" for r in results)
+            wrong, found = wrong + (seen and not planted), found + (seen and planted)
+    assert wrong / runs <= 0.05 + errors * math.sqrt(0.05 * 0.95 / runs)
+    assert found / runs >= 0.9 - errors * math.sqrt(0.9 * 0.1 / runs)

@@ -37,6 +37,7 @@ from divulge.attacks.copying.other_spellings import FORM_WORDS
 from divulge.attacks.copying.own_words import BAG, OTHER_COLUMNS, OWN_FORMS, RECURRING, own_words
 from divulge.attacks.copying.own_words import NOTES as WORDS_NOTES
 from divulge.attacks.copying.rare_pairs import RARE_PAIR, RARE_PAIRS, RARE_PAIRS_NOTES, rare_pairs
+from divulge.attacks.copying.row_intervals import ROW_INTERVALS, ROW_INTERVALS_NOTES, row_intervals
 from divulge.attacks.copying.text_columns import text_columns
 from divulge.attacks.entry import Cost, Primary, Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
@@ -53,12 +54,13 @@ QUANTILE = 0.01
 """The radius is this quantile of the strangers' distances to their nearest real record: by chance so many of them are
 that near. False findings of the choice are calibrated in `tests/calibration/test_copying_calibration.py`."""
 _WORDS = "own words"
-_IN_A_RUN = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, LAST_DIGITS, RARE_PAIRS, HISTORIES, LINKED, ROW_ORDER)
+_OTHERS = {LAST_DIGITS: equal_tails, RARE_PAIRS: rare_pairs, ROW_INTERVALS: row_intervals, HISTORIES: histories}
+_IN_A_RUN = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, *_OTHERS, LINKED, ROW_ORDER)
 """Variants of a run, in which words of texts have an attack of their own."""
 _VARIANTS = (*_IN_A_RUN, _WORDS)
 _EVERYBODY = 0.75  # sets on which a larger share of people is matched hardly tell people apart; start value
 
-_OTHER_NOTES = WORDS_NOTES + ALL_BUT_ONE_NOTES + ONE_COLUMN_NOTES + TAILS_NOTES + RARE_PAIRS_NOTES
+_OTHER_NOTES = WORDS_NOTES + ALL_BUT_ONE_NOTES + ONE_COLUMN_NOTES + TAILS_NOTES + RARE_PAIRS_NOTES + ROW_INTERVALS_NOTES
 _OTHER_NOTES += ANOTHER_COLUMN_NOTES + HISTORIES_NOTES + LINKED_NOTES
 
 
@@ -71,8 +73,8 @@ _COPIES_WORDS = Words(
         "which 90 % of people have a value of their own are compared one by one, ignored or not; texts without regard "
         "to capitals and blanks, and texts and identifiers in other spellings too; numbers and dates that a fifth of "
         "the people have to themselves also nearly equal, shifted or scaled, and by their last digits; pairs of "
-        "categories that hardly anybody has. Near copies leave out constants and free text as well, and need every row "
-        "in memory, as do rows with one column changed, last digits, rare pairs, histories, linked rows and row order."
+        "categories, and intervals between dates, that hardly anybody has. Near copies leave out constants and free "
+        "text as well, and need every row in memory, as do all others but exact ones and those of one column."
     ),
     formula=(
         "exact: p = share of people whose record equals a synthetic row\n"
@@ -88,10 +90,12 @@ _COPIES_WORDS = Words(
         "one column, shifted or scaled: the same of a x + b, x a synthetic value\n"
         "last K digits: p = share whose last K digits nobody else has, and another synthetic number has\n"
         "rare pair: p = share whose pair of values at most two people have, and stands in a synthetic row\n"
+        "intervals: the same of the intervals between the dates of a row\n"
         "whole history: p = share of people, of two rows or more, all of whose rows one synthetic unit has\n"
         "history, nearly: the mean of max(0, 1 - s / o), s the share of rows that differ from the nearest\n"
         "synthetic unit's and o from the nearest other person's\n"
         "own row: the share of rows, nobody else's, that stand there; run: p = share with a run there\n"
+        "(run of intervals: of the intervals between rows, which stay where all times are moved)\n"
         "one column, own ...: as in named_in_texts\n"
         "another column: p = share whose value stands in a synthetic column that the real table lacks\n"
         "(another column, FORM: in another spelling)\n"
@@ -147,6 +151,7 @@ _COPIES_WORDS = Words(
         **{tail: f"the {tail} of a number of" for tail in TAILS.values()},
         TWO_TAILS: "the last digits of two numbers of",
         RARE_PAIR: "a rare pair of values of",
+        ROW_INTERVALS: "rare intervals between the dates of",
         **HISTORY_HITS,
         SHARED_WORDS: "eight words in a row of",
         **{f"{OWN_WORDS}{form}": f"a {form} of the text of" for form in OWN_FORMS},
@@ -227,9 +232,10 @@ def copies(
     each column, at most ten, and number of digits that a fifth of the people have to themselves, and for the last
     three digits of two columns together. Variants of its results are "last 4 digits" and the like. "rare pairs": a
     pair of categories that at most two people have stands in a synthetic row; for each pair of columns (in `keys`)
-    in which a quarter of the people has one, at most ten. The variant of its results is "rare pair". "histories":
-    where the schema has a unit, all rows of a person with two or more stand under one synthetic unit ("whole
-    history"), or nearly all ("history, nearly", by the nearest other person's rows); each person counts once.
+    in which a quarter of the people has one, at most ten. The variant of its results is "rare pair". "intervals": the
+    same of the intervals between the dates of a row, of all and of each two. "histories": where the schema has a unit,
+    all rows of a person with two or more stand under one synthetic unit ("whole history"), or nearly all ("history,
+    nearly", by the nearest other person's rows), or a run of them; each person counts once.
 
     "linked": rows with the same value in such a column agree in the other columns more than rows a few places apart.
     "row order": the same for rows in the same place; where the tables differ in length, for their first rows, and
@@ -243,8 +249,9 @@ def copies(
     columns
         Compare only these columns, for exact and near copies and no others; None takes all that are left.
     variants
-        Which of "exact", "near", "subsets", "all but one", "one column", "last digits", "rare pairs", "histories",
-        "linked", "row order" and "own words" to run. All but "exact" and "one column" need every row in memory.
+        Which of "exact", "near", "subsets", "all but one", "one column", "last digits", "rare pairs", "intervals",
+        "histories", "linked", "row order" and "own words" to run. All but "exact" and "one column" need every row in
+        memory.
     radius
         Greatest distance, a mean over columns in [0, 1], at which a synthetic row is near. None takes, for each set of
         columns, the 1% quantile of the distances from holdout records to their nearest real record; without a holdout,
@@ -298,7 +305,7 @@ def _with_others(case: Case, columns: Sequence[str], variants: Sequence[str], fo
         alone, left = without_strangers(case)
         elsewhere, why = another_column(case)
         others, untested = [*others, *one_column(case), *alone, *elsewhere], [*untested, *left, why]
-    for variant, compared in ((LAST_DIGITS, equal_tails), (RARE_PAIRS, rare_pairs), (HISTORIES, histories)):
+    for variant, compared in _OTHERS.items():
         if variant in variants:
             some, why = compared(case)
             others, untested = [*others, *some], [*untested, why]
@@ -437,7 +444,9 @@ def _near(case: Case, columns: Sequence[str], radius: float | None, keep: bool =
         return _equal(case, used, chance)
     distances = distances_of(case, used) if keep else Distances(case, used)
     if radius is None:
-        radius = _quantile(distances.nearest("holdout" if case.has_holdout else "real", "real").distances[:, 0])
+        chances = np.sort(distances.nearest("holdout" if case.has_holdout else "real", "real").distances[:, 0])
+        found = chances[_rank(len(chances)) - 1] if len(chances) else np.inf
+        radius = float(f"{found:.9g}") if np.isfinite(found) else 0.0  # infinite where there is a single real record
     roles = ("real", "holdout") if case.has_holdout else ("real",)
     # distances that differ only by rounding count as equal: otherwise the unit of a column would matter
     limit = radius * (1 + 1e-9) + 1e-12
@@ -448,14 +457,6 @@ def _near(case: Case, columns: Sequence[str], radius: float | None, keep: bool =
 def _rank(n: int) -> int:
     """Return the index of the quantile among n sorted distances; it is an observed distance, without interpolation."""
     return max(1, math.ceil(QUANTILE * n - 1e-9))
-
-
-def _quantile(distances: Floats) -> float:
-    if not len(distances):
-        return 0.0
-    k = _rank(len(distances)) - 1
-    found = float(np.partition(distances, k)[k])
-    return float(f"{found:.9g}") if math.isfinite(found) else 0.0  # infinite where there is a single real record
 
 
 def _equal_enough(case: Case, columns: Sequence[str]) -> bool:

@@ -7,18 +7,21 @@ person has the same row.
 
 from __future__ import annotations
 
+from dataclasses import replace as changed
+from itertools import chain
+
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import by_record, first_records
-from divulge.attacks.copying.runs import RUN_HITS, RUN_NOTES, runs_of
+from divulge.attacks.copying.runs import RUN, RUN_HITS, RUN_NOTES, RUN_OF_INTERVALS, runs_of
 from divulge.attacks.people_groups import groups_of
 from divulge.case.case import Case
 from divulge.case.column_facts import OWN_NUMBERS
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
-from divulge.case.relational.persons import History, Steps, time_of
+from divulge.case.relational.persons import History, Steps, intervals, time_of
 from divulge.core.records import BY_LENGTH
 from divulge.core.result import Group, Result
 from divulge.kernels.row_sets import nearest_rows, pairs_of, row_sets
@@ -58,6 +61,7 @@ HISTORY_HITS = {
 _WORK = 1e8  # pairs of people with an equal row that are added up; a limit on the time
 _FEWEST = 200  # people of either side who are asked at least
 _DIGITS = 12
+_MEASURED = ("numeric", "datetime")
 _LARGEST = 1_000  # rows of a person; who has more is no person whose history is compared
 
 _WHOLE = (
@@ -123,15 +127,21 @@ def _of_unit(case: Case) -> list[History]:
     person[1] = person[1] * len(case.synthetic_parts) + parts if len(parts) else person[1]
     content, unit, persons = _rows(case, columns, binned=False), (case.unit,), tuple(person)
     rest = tuple(c for c in columns if c != time)
-    if time is None or time not in columns or not rest:
-        return [History(unit, content, content, persons)]
+    whole = History(unit, content, content, persons)
+    if time is None or time not in columns:
+        return [whole]
+    times = case.codes(time, binned=False)
+    if case.schema[time].kind in _MEASURED:
+        numbers = case.numbers(time)
+        whole = changed(whole, intervals=intervals([(numbers[t], p) for t, p in zip(times, person, strict=True)]))
+    if not rest:
+        return [whole]
     exact, alike = (_rows(case, rest, binned=binned) for binned in (False, True))
     # ties by what else stands there, so that the order of the file says nothing
-    times = case.codes(time, binned=False)
     orders = [np.lexsort((c, when, p)) for c, when, p in zip(exact, times, person, strict=True)]
     steps = tuple(Steps(a[o], p[o]) for a, o, p in zip(alike, orders, person, strict=True))
     return [
-        History(unit, content, content, persons, steps=steps),
+        changed(whole, steps=steps),
         History(unit, exact, exact, persons, timeless=True),
     ]
 
@@ -211,12 +221,14 @@ def _of_history(case: Case, history: History) -> tuple[list[Result], str]:
         if (variant == OWN_ROW or coarse is not exact) and np.mean(~np.isnan(score)) >= OWN_NUMBERS:
             plain = Result(attack="copies", variant=variant, keys=history.keys, notes=notes)
             out.append(found.results(plain, score))
-    if history.steps is not None:
+    ordered = [(RUN, history.steps), (RUN_OF_INTERVALS, history.intervals)]
+    if any(steps is not None for _, steps in ordered):
         roles, alone = ("real", "holdout")[: 1 + case.has_holdout], case.persons is None
         units = [u for role in roles if (u := case.units(role)) is not None]
         sizes = tuple(int(u.max(initial=-1)) + 1 for u in units) if alone else tuple(map(case.n_rows, roles))
         groups = np.concatenate(units) if units and not alone else None
-        for plain, scores in runs_of(history.steps, sizes, history.keys, groups):
+        compared = (runs_of(steps, sizes, history.keys, groups, what) for what, steps in ordered if steps is not None)
+        for plain, scores in chain.from_iterable(compared):
             sides = [s[u] for s, u in zip(scores, units, strict=True)] if alone else scores
             out.append(by_record(case, plain, sides[0], sides[1] if case.has_holdout else None, once=alone))
     return out, note

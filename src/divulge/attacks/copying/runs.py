@@ -1,4 +1,7 @@
-"""Runs: stretches of a person's rows, in their order, that one synthetic person has in a row."""
+"""Runs: stretches of a person's rows, in their order, that one synthetic person has in a row.
+
+So are runs of the intervals between rows: whoever moves all times of a person by some days leaves these as they are.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +15,33 @@ from divulge.case.relational.persons import Steps
 from divulge.core.result import Result
 from divulge.kernels.runs import has_run, shared_runs
 
-__all__ = ["RUN_HITS", "RUN_NOTES", "runs_of"]
+__all__ = ["RUN", "RUN_HITS", "RUN_NOTES", "RUN_OF_INTERVALS", "runs_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CHANCE = 0.02  # share of people who have such a run with another person, at most
 _LONGEST = 50
-_NOTE = "a run is {} rows in their order, with numbers in bins and without the time; who has fewer was not asked"
-RUN_HITS = {
-    "run": "a run of rows of",
-    "shorter run": "a shorter run of rows of",
-    "longer run": "a longer run of rows of",
+RUN, RUN_OF_INTERVALS = "run", "run of intervals"
+_NOTES = {
+    RUN: "a run is {} rows in their order, with numbers in bins and without the time; who has fewer was not asked",
+    RUN_OF_INTERVALS: "a run is {} intervals between one row and the next, in their order; who has fewer was not asked",
+}
+_SIZES = ("shorter ", "", "longer ")
+RUN_HITS = {f"{size}{RUN}": f"a {size}run of rows of" for size in _SIZES} | {
+    f"{size}{RUN_OF_INTERVALS}": f"a {size}run of intervals between the rows of" for size in _SIZES
 }
 """What stands in the synthetic table, in words that precede "members"."""
-RUN_NOTES = (_NOTE.format("#"),)
+RUN_NOTES = tuple(note.format("#") for note in _NOTES.values())
 """Notes for the entry."""
 
 
 def runs_of(
-    steps: tuple[Steps, ...], n_people: tuple[int, ...], keys: tuple[str, ...], groups: Ints | None = None
+    steps: tuple[Steps, ...],
+    n_people: tuple[int, ...],
+    keys: tuple[str, ...],
+    groups: Ints | None = None,
+    what: str = RUN,
 ) -> Iterator[tuple[Result, list[Floats]]]:
     """Yield whether people have a run of rows that a synthetic person has too: a result without numbers, and scores.
 
@@ -49,6 +59,8 @@ def runs_of(
         The table.
     groups
         Of each person, members first, a number that those share who are linked together.
+    what
+        `RUN` of rows, or `RUN_OF_INTERVALS`.
     """
     real, synthetic, *strangers = steps
     sides = [real, *strangers]
@@ -61,10 +73,10 @@ def runs_of(
     lengths = np.bincount(pot[1], minlength=n)
     some = max(1, int((lengths > 0).sum()))
     k = next((k for k in range(2, _LONGEST) if shared_runs(pot, k, n, groups).sum() <= _CHANCE * some), 0)
-    for variant, length in (("shorter run", k - 2), ("run", k), ("longer run", 2 * k)):
+    for size, length in zip(_SIZES, (k - 2, k, 2 * k), strict=True):
         asked = lengths >= length
         if length < 2 or asked.sum() < OWN_NUMBERS * some:
             continue
         hit = np.where(asked, has_run(pot, (synthetic.values, synthetic.persons), length, n), np.nan)
-        plain = Result(attack="copies", variant=variant, keys=keys, notes=(_NOTE.format(length),))
+        plain = Result(attack="copies", variant=f"{size}{what}", keys=keys, notes=(_NOTES[what].format(length),))
         yield plain, np.split(hit, starts[1:-1])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from divulge.case.column_facts import OWN_NUMBERS, share_alone
 from divulge.case.relational.linked import Linked
 from divulge.case.relational.people_columns import Owned, key_values, own_columns, places_in_order
-from divulge.case.relational.persons import History, Steps, time_of
+from divulge.case.relational.persons import History, Steps, intervals, time_of
 from divulge.core.relations import Relation
 from divulge.kernels.counts.contingency import joint
 
@@ -51,7 +51,7 @@ def histories_of(
         yield from _values(linked, name, own, loose)
         if whole is None:
             continue
-        parts[name] = whole
+        parts[name] = whole = replace(whole, intervals=_intervals(linked, name, own, time))
         if time is not None and (timeless := _history(linked, name, own, joined[name], loose, without=time)):
             parts[name] = replace(whole, steps=_steps(linked, name, own, joined[name], timeless))
             yield timeless
@@ -146,6 +146,16 @@ def _steps(
         Steps(values[order], own.person[order])
         for values, own, order in zip(timeless.alike, owned, orders, strict=True)
     )
+
+
+def _intervals(linked: Linked, table: str, owned: Sequence[Owned], time: str | None) -> tuple[Steps, ...] | None:
+    """Return the intervals between the rows of people; None where no column with numbers or times orders them."""
+    case = linked.case(table)
+    if time is None or case.schema[time].kind not in _MEASURED:
+        return None
+    numbers = case.numbers(time)
+    when = [numbers[c] for c in case.codes(time, binned=False)]
+    return intervals([(w[own.row], own.person) for w, own in zip(when, owned, strict=True)])
 
 
 def _numbered(contents: Sequence[tuple[Ints, ...]], which: int) -> Ints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,17 +12,20 @@ from numpy.typing import NDArray
 from divulge.core.records import Precondition
 from divulge.core.schema import Schema
 
-__all__ = ["History", "Persons", "Steps", "time_of"]
+__all__ = ["History", "Persons", "Steps", "intervals", "time_of"]
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_DIGITS = 9  # of intervals: a difference of two numbers is not exact
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """The rows of people of one role, in the order of their time."""
+    """The rows of people of one role, in the order of their time, or the intervals between them."""
 
     values: Ints
-    """A number for what stands in each row, with numbers in bins and without the time."""
+    """A number for what stands in each row, with numbers in bins and without the time; or for each interval."""
     persons: Ints
     """The person of each row; those of one person are together."""
 
@@ -45,6 +48,8 @@ class History:
     """Whether it is one column of names, numbers or texts, of which only what one person alone has is looked at."""
     steps: tuple[Steps, ...] | None = None
     """The rows of one table in their order, where one column says it."""
+    intervals: tuple[Steps, ...] | None = None
+    """The intervals between these rows, where that column has numbers or times."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +71,33 @@ class Persons:
     notes: tuple[str, ...]
     lengths: Mapping[str, tuple[Ints, ...]]
     """Of each table with rows of people, and of each role, how many each person has."""
+
+
+def intervals(sides: Sequence[tuple[Floats, Ints]]) -> tuple[Steps, ...]:
+    """Return the intervals between the rows of people of each role, in the order of their time.
+
+    Parameters
+    ----------
+    sides
+        Of each role the time and the person of each row; rows without a time are passed over.
+
+    Examples
+    --------
+    >>> (found,) = intervals([(np.array([9.0, 4.0, 5.0, np.nan, 7.0]), np.array([0, 0, 0, 0, 1]))])
+    >>> found.values.tolist(), found.persons.tolist()
+    ([0, 1], [0, 0])
+    """
+    lengths, persons = [], []
+    for time, person in sides:
+        known = np.isfinite(time)
+        order = np.lexsort((time[known], person[known]))
+        when, who = time[known][order], person[known][order]
+        same = who[1:] == who[:-1]
+        lengths.append(np.diff(when)[same].round(_DIGITS))
+        persons.append(who[1:][same])
+    values = np.unique(np.concatenate(lengths), return_inverse=True)[1].ravel().astype(np.int64)
+    ends = np.cumsum([len(p) for p in persons])[:-1]
+    return tuple(map(Steps, np.split(values, ends), persons))
 
 
 def time_of(schema: Schema) -> str | None:

@@ -128,7 +128,8 @@ def _own_words(form: str, r: ResultRecord) -> str:
 
 
 def _run(r: ResultRecord) -> str:
-    return f"have a {r.variant} of rows under one synthetic person ({quoted(r.keys)})"
+    what = "intervals between their rows" if r.variant.endswith(" of intervals") else "rows"
+    return f"have a {r.variant.removesuffix(' of intervals')} of {what} under one synthetic person ({quoted(r.keys)})"
 
 
 _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
@@ -144,6 +145,7 @@ _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("one column", _value),
     ("last ", lambda r: f"have in the table the last digits of their {quoted(r.keys)}, which nobody else has"),
     ("rare pair", lambda r: f"have their {quoted(r.keys)} together in it, which hardly anybody else has"),
+    ("intervals", lambda r: f"have intervals between their {quoted(r.keys)} in it that hardly anybody else has"),
     ("another column", lambda r: f"{_value(r)}, in another column"),
     ("whole history", lambda r: f"have all their rows under one synthetic person ({quoted(r.keys)})"),
     ("history, nearly", lambda r: f"have nearly all their rows under one synthetic person ({quoted(r.keys)})"),
