@@ -270,5 +270,24 @@ def test_what_is_not_read_is_told_and_holds_none_found_back(form):
     told = report.to_dict()
     assert [n["column"] for n in told["verdict"]["not_compared"]] == ["x"]
     assert told["verdict"]["verdict"] != "none found"
-    assert "could not be read as the numbers or dates" in told["verdict"]["sentence"]
+    assert "could not be read in all tables as the numbers or dates" in told["verdict"]["sentence"]
     assert any("'x'" in note and "text" in note for note in told["notes"])
+
+
+@pytest.mark.parametrize("share", [0.03, 0.1, 1.0])
+@pytest.mark.parametrize("where", [1, 2])
+def test_values_that_are_none_of_the_numbers_hold_none_found_back_where_they_are_many(share, where):
+    """Numbers in hexadecimal: some of them have no letter, and are read as numbers."""
+    rng = np.random.default_rng(5)
+    tables = [
+        pl.DataFrame({"sex": rng.choice(["f", "m"], 400), "x": rng.integers(10**7, 10**8, 400)}) for _ in range(3)
+    ]
+    written = [f"{v:x}" if i < share * 400 else str(v) for i, v in enumerate(tables[where]["x"].to_list())]
+    tables[where] = tables[where].with_columns(x=pl.Series(written))
+    report = divulge.assess(*tables[:2], holdout=tables[2], models=False, fidelity=False, search="off")
+    verdict = report.to_dict()["verdict"]
+    assert [n["column"] for n in verdict["not_compared"]] == (["x"] if share > 0.05 else [])
+    if share > 0.05:
+        assert verdict["verdict"] == "cannot tell"
+        why = "could not be read in all tables as the numbers or dates" if where == 1 else "exchangeable"
+        assert why in verdict["sentence"]

@@ -38,6 +38,39 @@ def asked(real, synthetic, holdout=None, **options):
 # ---------------------------------------------------------------- the leaks
 
 
+def contacts(rng, n):
+    phones = [[f"0{v}" for v in rng.integers(10**8, 10**9, n)] for _ in range(2)]
+    amounts = [rng.lognormal(mean, 0.6, n).round(4) for mean in (9, 9.5)]
+    return coarse(rng, n, phone=phones[0], mobile=phones[1], bonus=amounts[0], tax=amounts[1])
+
+
+@pytest.mark.parametrize("pair", [("phone", "mobile"), ("bonus", "tax")])
+@pytest.mark.parametrize("both", [True, False])
+def test_values_under_the_heading_of_another_column_are_found_there_alone(pair, both):
+    rng = np.random.default_rng(4)
+    real, synthetic, holdout = (contacts(rng, 200) for _ in range(3))
+    one, other = pair
+    swapped = real[:40].with_columns(pl.col(one).alias(other), *[pl.col(other).alias(one)] * both)
+    new = [pl.concat([swapped[c], synthetic[c][40:]]).shuffle(seed=i) for i, c in enumerate(pair)]
+    new = new if both else [synthetic[one], new[1]]
+    results = asked(real, synthetic.with_columns(s.alias(c) for s, c in zip(new, pair, strict=True)), holdout)
+    hits = {r.keys: (r.real.hits, r.holdout.hits) for r in results if r.variant == "under another heading"}
+    assert hits == {(one,): (40, 0)} | ({(other,): (40, 0)} if both else {})
+    assert {(r.variant, r.keys) for r in results if r.verdict == "excess found"} == {
+        ("under another heading", keys) for keys in hits
+    }
+
+
+def test_a_value_that_stands_in_its_own_column_too_or_in_two_of_the_person_is_under_no_other_heading():
+    rng = np.random.default_rng(5)
+    real, synthetic, holdout = (contacts(rng, 200).with_columns(mobile=pl.col("phone")) for _ in range(3))
+    copied = pl.concat([real[:40], synthetic[40:]])
+    assert not [r for r in asked(real, copied, holdout) if r.variant == "under another heading"]
+    apart = [contacts(rng, 200) for _ in range(3)]
+    twice = pl.concat([apart[0][:40].with_columns(mobile=pl.col("phone")), apart[1][40:]])
+    assert not [r for r in asked(apart[0], twice, apart[2]) if r.variant == "under another heading"]
+
+
 def test_texts_alone_are_found():
     rng = np.random.default_rng(0)
     real, synthetic, holdout = (coarse(rng, 120, note=texts(rng, 120)) for _ in range(3))

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 
 from divulge.case.case import build_case
 from divulge.case.comparable.check import data_hash
-from divulge.case.comparable.exchangeable import _halves, exchangeability, exchangeable
+from divulge.case.comparable.exchangeable import _halves, _other_shares, exchangeability, exchangeable
 from divulge.case.comparable.overlap import shared_rows
 from divulge.case.preconditions import check_all
 
@@ -101,6 +101,41 @@ def test_a_shifted_holdout_is_found(shares, units):
         if not found.ok:
             assert "every excess below is suspect" in found.detail
     assert missed <= 1
+
+
+@pytest.mark.parametrize("units", [False, True])
+@pytest.mark.parametrize("value", [None, "new"])
+def test_a_value_that_a_fifteenth_of_one_side_has_alone_is_found_and_named(units, value):
+    """A classifier hardly sees it, and strangers are then never as near as members."""
+    rng = np.random.default_rng(4)
+    real, holdout = (households(rng, 1200) if units else people(rng, 400) for _ in range(2))
+    changed = holdout.with_columns(pl.lit("a").alias("code"))
+    real = real.with_columns(pl.lit("a").alias("code"))
+    where = (pl.col("home").rank("dense") if units else pl.int_range(pl.len())) % 15 == 0
+    changed = changed.with_columns(code=pl.when(where).then(pl.lit(value)).otherwise(pl.col("code")))
+    unit = "home" if units else None
+    for one, other in ((real, changed), (changed, real)):
+        found = exchangeable(build_case(one, one, other, unit=unit, seed=0))
+        assert not found.ok
+        assert "Values, or missing ones, of 'code' are more frequent in one of them" in found.detail
+    assert exchangeable(build_case(real, real, holdout.with_columns(pl.lit("a").alias("code")), unit=unit, seed=0)).ok
+
+
+@pytest.mark.slow
+def test_random_splits_seldom_differ_in_the_frequency_of_values():
+    """Fisher's test is conservative: one split in a thousand at most, of tables with 40 codes, holes, and homes of a few."""
+    found = 0
+    for seed in range(300):
+        rng = np.random.default_rng([seed, 8])
+        n = 400
+        table = pl.DataFrame({f"c{j}": (rng.random(n) ** 2 * 40 // 1).astype(int).astype(str) for j in range(8)})
+        table = table.with_columns(pl.when(pl.Series(rng.random(n) > 0.1)).then(pl.col("c0")).alias("c0"))
+        home = rng.integers(0, 150, n)
+        table = table.with_columns(home=pl.Series(home).cast(pl.String), c1=pl.Series(home % 7).cast(pl.String))
+        mine = pl.Series(rng.permutation(150)[home] < 75) if seed % 2 else pl.Series(rng.permutation(n) < n // 2)
+        case = build_case(table.filter(mine), table, table.filter(~mine), unit="home" if seed % 2 else None, seed=seed)
+        found += bool(_other_shares(case))
+    assert found <= 2  # of .3 expected; three have a chance of .004
 
 
 @pytest.mark.slow

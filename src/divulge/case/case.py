@@ -302,10 +302,14 @@ class Case:
         return codes
 
     def is_unread(self, column: str) -> bool:
-        """Whether a column looks like numbers or dates that could not be read, and became identifiers or free text."""
+        """Whether a column looks like numbers or dates that could not be read: by themselves no numbers are compared.
+
+        It became identifiers or free text, or a table has many values that count as missing.
+        """
         if column not in self.columns:  # several targets taken together
             return False
-        return bool(self.encoded.known(column).unread) and self.schema[column].kind in ("identifier", "text")
+        known = self.encoded.known(column)
+        return bool(known.unread) and (known.family != "text" or self.schema[column].kind in ("identifier", "text"))
 
     def facts(self, column: str, which: int = 0) -> Facts:
         """Return the counts that describe one column of one table (0 real, 1 synthetic, 2 holdout)."""

@@ -19,6 +19,9 @@ from divulge.tables.levels import codes_of, levels_of
 
 __all__ = ["PooledColumn", "pool"]
 
+_LOST = 0.05
+"""Part of the values of a table that cannot be read, above which the column counts as not compared."""
+
 
 @dataclass(frozen=True, slots=True)
 class PooledColumn:
@@ -44,7 +47,7 @@ class PooledColumn:
     of_values: tuple[NDArray[np.int32] | None, ...] = ()
     """Per table that an engine counts the code of each of its distinct values, in its order; else None."""
     unread: str = ""
-    """Why values that look like numbers or dates are compared as text; "" where none are."""
+    """Why values that look like numbers or dates are compared as text, or many of a table as missing; "" for none."""
 
     def encode(self, raw: pl.Series, which: int = 0) -> NDArray[np.int32]:
         """Return the codes of raw values of one table, all of which must be among its values."""
@@ -133,11 +136,14 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = (), said
         notes.check(column, said)
     unlike = notes.of_lost() or settled.note or notes.of_zones(raw) or notes.of_texts_for_missing()
     mixed = notes.of_mixed_values()
+    there = [int(c.sum() - c[0]) + n for c, n in zip(counts, lost, strict=True)]
+    many = any(n > _LOST * all_ for n, all_ in zip(lost, there, strict=True))
     return PooledColumn(
         column, family, bool(whole), levels, counts, kept, missing,
         "; ".join(filter(None, (unlike or notes.of_forms(), notes.of_dropped(), notes.of_alike_values(), mixed))),
         settled, not unlike,
-        tuple(c if t.counting is not None else None for c, t in zip(codes, tables, strict=True)), mixed,
+        tuple(c if t.counting is not None else None for c, t in zip(codes, tables, strict=True)),
+        mixed or (notes.of_lost() if many else ""),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Values of people in a synthetic column that the real table lacks, as where a column was renamed or split."""
+"""Values of people in another synthetic column: one that was renamed, split or joined, or the next one by mistake."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import by_record
 from divulge.attacks.copying.one_column import OWN, PEOPLE, is_row_number, own_columns, units_of_people
-from divulge.attacks.copying.other_spellings import FORMS, SyntheticSpellings, written_alike
+from divulge.attacks.copying.other_spellings import FORM_WORDS, FORMS, SyntheticSpellings, written_alike
 from divulge.case.case import Case
 from divulge.core.distinct_values import distinct_values
 from divulge.core.result import Result
@@ -19,11 +19,18 @@ from divulge.tables.canonical_values import plain
 from divulge.tables.frames import Table
 from divulge.tables.texts import folded, words
 
-__all__ = ["ANOTHER_COLUMN", "ANOTHER_COLUMN_NOTES", "another_column"]
+__all__ = ["ANOTHER_COLUMN_HITS", "ANOTHER_COLUMN_NOTES", "another_column"]
 
 Hashes = NDArray[np.uint64]
 
 ANOTHER_COLUMN = "another column"
+OTHER_HEADING = "under another heading"
+ANOTHER_COLUMN_HITS = {
+    ANOTHER_COLUMN: "in another column, the value of",
+    OTHER_HEADING: "under another heading, the value of",
+    **{f"{ANOTHER_COLUMN}, {form}": f"in another column, {how}, the value of" for form, how in FORM_WORDS.items()},
+}
+"""What stands in the synthetic table, in words that precede "members"."""
 _NO_TEXT = pl.Series([], dtype=pl.String)
 _MOST = 10  # columns of a table that are looked at, a limit on the time
 _JOINED = 4  # of these, columns of text that are joined by twos, a limit on the time
@@ -31,17 +38,26 @@ _VALUES = "a person's value stands in a synthetic column that the real table lac
 _NOT_HERE = "values were not looked for in synthetic columns that the real table lacks: they need every row in memory"
 _FEWER = f"values were looked for in the first {_MOST} of the synthetic columns that the real table lacks"
 _WRITTEN_OTHERWISE = "no other spelling was looked for: values of members and of strangers are written otherwise"
-ANOTHER_COLUMN_NOTES = (_VALUES, _NOT_HERE, _FEWER, _WRITTEN_OTHERWISE)
+_HEADING = "a person's value stands in another column of the synthetic table and not in its own; texts by their words"
+_ELSEWHERE = "values were not looked for under other headings: they need every row in memory"
+ANOTHER_COLUMN_NOTES = (_VALUES, _NOT_HERE, _FEWER, _WRITTEN_OTHERWISE, _HEADING, _ELSEWHERE)
 """Notes for the entry."""
 
 
-def another_column(case: Case) -> tuple[list[Result], str]:
-    """Return how many members and strangers have a value that stands in a synthetic column without a partner.
+def another_column(case: Case) -> tuple[list[Result], list[str]]:
+    """Return how many members and strangers have a value that stands in another synthetic column than its own.
 
-    Every column of real and holdout in which nearly all people have a value of their own is looked for, and pairs of
-    texts that the synthetic table lacks, joined, as a name is split over two columns. The second value says what was
-    not looked for.
+    Every column of real and holdout in which nearly all people have a value of their own is looked for in the synthetic
+    columns that the real table lacks, and so are pairs of texts that the synthetic table lacks, joined, as a name is
+    split over two columns. Columns that both tables have are looked for in one another. The second value says what
+    was not looked for.
     """
+    renamed, untested = _in_new_columns(case)
+    swapped, unlooked = _under_other_headings(case)
+    return [*renamed, *swapped], [untested, unlooked]
+
+
+def _in_new_columns(case: Case) -> tuple[list[Result], str]:
     left = case.without_members
     if not left or not case.has_holdout:
         return [], ""
@@ -59,6 +75,33 @@ def another_column(case: Case) -> tuple[list[Result], str]:
     ours = (*_values([real, holdout], own, join=False), *_values([real, holdout], unpaired))
     found = [r for columns, values in ours for r in _compared(case, columns, values, released, spelled)]
     return found, _FEWER if len(left) > _MOST else ""
+
+
+def _under_other_headings(case: Case) -> tuple[list[Result], str]:
+    """Return who has a value that stands in another column that both tables have, as a telephone number may.
+
+    A value counts that does not stand in its own synthetic column, and that the person has in no other column.
+    """
+    columns = [c for c in own_columns(case) if c != case.unit and not is_row_number(case.facts(c))]
+    if len(columns) < 2:
+        return [], ""
+    if not case.in_memory:
+        return [], _ELSEWHERE
+    keys = {c: np.concatenate([[0], _by_words(case.pooled(c).levels).fill_null(0).to_numpy()]) for c in columns}
+    rows = {c: [keys[c][own] for own in case.codes(c, binned=False)] for c in columns}
+    released = {c: np.unique(of[1]) for c, of in rows.items()}
+    people = {c: np.concatenate([of[i] for i in case.encoded.people]) for c, of in rows.items()}
+    found, n_real = [], case.n_rows("real")
+    for column, own in people.items():
+        others = [c for c in columns if c != column]
+        hit = np.isin(own, np.concatenate([released[c] for c in others])) & ~np.isin(own, released[column])
+        hit &= (own != 0) & np.all([own != people[c] for c in others], axis=0)
+        together = pl.Series(own)
+        if hit.any() and _stands_alone(case, together.set(together == 0, None)):
+            scores = np.where(own == 0, np.nan, hit)
+            plain_result = Result(attack="copies", variant=OTHER_HEADING, keys=(column,), notes=(_HEADING,))
+            found.append(by_record(case, plain_result, scores[:n_real], scores[n_real:] if case.has_holdout else None))
+    return found, ""
 
 
 def _numbers_rows(values: pl.Series) -> bool:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from divulge.attacks.checks import SHOWN, Floats, by_record, one_of, record_result
 from divulge.attacks.copying.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, SMALLEST, all_but_one
-from divulge.attacks.copying.another_column import ANOTHER_COLUMN, ANOTHER_COLUMN_NOTES, another_column
+from divulge.attacks.copying.another_column import ANOTHER_COLUMN_HITS, ANOTHER_COLUMN_NOTES, another_column
 from divulge.attacks.copying.column_subsets import candidate_subsets
 from divulge.attacks.copying.equal_tails import LAST_DIGITS, TAILS, TAILS_NOTES, TWO_TAILS, equal_tails
 from divulge.attacks.copying.histories import HISTORIES, HISTORIES_NOTES, HISTORY_HITS, WHOLE_HISTORY, histories
@@ -98,7 +98,7 @@ _COPIES_WORDS = Words(
         "(run of intervals: of the intervals between rows, which stay where all times are moved)\n"
         "one column, own ...: as in named_in_texts\n"
         "another column: p = share whose value stands in a synthetic column that the real table lacks\n"
-        "(another column, FORM: in another spelling)\n"
+        "(another column, FORM: in another spelling); under another heading: in one that both tables have\n"
         "near: p = share of people who have a synthetic row within the radius\n"
         "near on N columns: the same on one set of columns, for each set that a search found\n"
         "linked, row order: p = agreement of rows with one number or in one place, b = of rows near by\n"
@@ -156,9 +156,8 @@ _COPIES_WORDS = Words(
         SHARED_WORDS: "eight words in a row of",
         **{f"{OWN_WORDS}{form}": f"a {form} of the text of" for form in OWN_FORMS},
         f"{OWN_WORDS}{BAG}": "all words, in any order, of the text of",
-        ANOTHER_COLUMN: "in another column, the value of",
+        **ANOTHER_COLUMN_HITS,
         **{f"{ONE_COLUMN}, {form}": f"{how}, the value of" for form, how in FORM_WORDS.items()},
-        **{f"{ANOTHER_COLUMN}, {form}": f"in another column, {how}, the value of" for form, how in FORM_WORDS.items()},
         LINKED: "the other values of",
         ROW_ORDER: "by its place, the values of",
     },
@@ -226,7 +225,7 @@ def copies(
     words": the person's text shares eight words in a row, which nobody else has, with a synthetic text. "one column,
     own ...": `named_in_texts`, form by form; a run makes that attack in its place. "another column": the value stands
     in a synthetic column that the real table lacks, as where a name was renamed or split over two columns; with the
-    same forms.
+    same forms. "under another heading": it stands in another column that both tables have, and not in its own.
 
     "last digits": another synthetic number has the last 3 to 6 digits of a number, which one person alone has; for
     each column, at most ten, and number of digits that a fifth of the people have to themselves, and for the last
@@ -303,8 +302,8 @@ def _with_others(case: Case, columns: Sequence[str], variants: Sequence[str], fo
         others, untested = [changed], [why]
     if ONE_COLUMN in variants:
         alone, left = without_strangers(case)
-        elsewhere, why = another_column(case)
-        others, untested = [*others, *one_column(case), *alone, *elsewhere], [*untested, *left, why]
+        elsewhere, unlooked = another_column(case)
+        others, untested = [*others, *one_column(case), *alone, *elsewhere], [*untested, *left, *unlooked]
     for variant, compared in _OTHERS.items():
         if variant in variants:
             some, why = compared(case)

@@ -1,4 +1,4 @@
-"""Whether real and holdout people are a random split: a classifier cannot tell them, and units have as many rows."""
+"""Whether real and holdout people are a random split: by a classifier, the frequency of values, and rows of units."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ Ints = NDArray[np.int64]
 _LEVEL = 0.01
 """One random split in a hundred fails the check, a start value; the p-values are calibrated in
 tests/case/test_preconditions.py."""
+_VALUES_LEVEL, _LEAST = 0.001, 10
+"""One random split in a thousand fails by the frequency of its values, and how many people must have one."""
 _PAIRS, _CELLS = 300, 10_000  # pairs of columns, and cells of a pair, at most: limits on the time
 _OTHER_DIGITS = 0.5  # total variation of the numbers of decimals from which they are named as a cause
 
@@ -30,7 +32,8 @@ _OTHER_DIGITS = 0.5  # total variation of the numbers of decimals from which the
 def exchangeable(case: Case) -> Precondition | None:
     """Return whether a classifier tells real from holdout; None without a holdout, or with too few people.
 
-    With units their numbers of rows are compared as well. The synthetic table does not enter.
+    The frequency of each value is compared as well, since a classifier hardly sees that a twentieth of the strangers
+    lack a value, and with units their numbers of rows. The synthetic table does not enter.
     """
     if not case.has_holdout:
         return None
@@ -50,9 +53,12 @@ def exchangeable(case: Case) -> Precondition | None:
         p = min(1.0, 2 * min(p, p_rows))
         made |= {"rows of a real unit": rows[0], "rows of a holdout unit": rows[1], "p of rows": p_rows, "p": p}
         detail += f"; units have {rows[0]:.1f} rows in real and {rows[1]:.1f} in holdout (p = {p_rows:.2g})"
-    if p >= _LEVEL:
+    other = _other_shares(case)
+    if p >= _LEVEL and not other:
         return Precondition(check="exchangeable", ok=True, detail=detail, numbers=numbers(made))
     detail += ": they are no random split; every excess below is suspect"
+    if other:
+        detail += f". Values, or missing ones, of {', '.join(map(repr, other))} are more frequent in one of them"
     if written := _other_digits(case):
         detail += f". Numbers of {', '.join(map(repr, written))} have other last digits in real than in holdout, as "
         detail += "rounding or float32 leaves them: write both tables in the same way"
@@ -74,6 +80,40 @@ def _rows_of_units(case: Case) -> tuple[tuple[float, float], float] | None:
     from scipy.special import ndtr
 
     return (float(rows[0].mean()), float(rows[1].mean())), 2 * float(ndtr(-abs(z)))
+
+
+def _other_shares(case: Case) -> list[str]:
+    """Return the columns with a value, or bin, or missing values, more frequent in real or in holdout than by chance.
+
+    Each by Fisher's exact test, corrected for all of them; a unit counts once for each value that it has.
+    """
+    from scipy.stats import hypergeom
+
+    names, p = [], []
+    given = case.units("real"), case.units("holdout")
+    units = [None if u is None else np.unique(u, return_inverse=True)[1].astype(np.int64) for u in given]
+    for name in _compared(case):
+        if (found := _codes_of_people(case, name)) is None:
+            continue
+        codes, size = found
+        counts, people = [], []
+        for own, unit in zip(codes, units, strict=True):
+            each = own if unit is None else np.unique(unit * size + own) % size
+            counts.append(np.bincount(each, minlength=size))
+            people.append(len(own) if unit is None else 1 + int(unit.max(initial=-1)))
+        both = counts[0] + counts[1]
+        few, chance = counts[0], hypergeom(sum(people), both, people[0])
+        sides = np.minimum(chance.cdf(few), chance.sf(few - 1))
+        p += np.minimum(1.0, 2 * sides)[both >= _LEAST].tolist()
+        names += [name] * int((both >= _LEAST).sum())
+    return sorted({name for name, one in zip(names, p, strict=True) if one * len(p) < _VALUES_LEVEL})
+
+
+def _compared(case: Case) -> list[str]:
+    """Return the columns that are looked at, sorted: the result must not depend on their order."""
+    # a column of one value in real is looked at, as the holdout may have another; measured ones tell a shift by bins
+    split = {c for c in split_columns(case) if case.schema[c].kind not in ("numeric", "integer-coded")}
+    return sorted({*case.schema.usable(), *case.schema.names("constant")} - split)
 
 
 def _decimals(case: Case, column: str) -> Ints | None:
@@ -112,10 +152,7 @@ def exchangeability(case: Case) -> tuple[float, float]:
     distribution. People of one unit are in the same half and their scores are averaged. Columns that the tables look
     split by are left out: *rows belong together* tells these. nan when a side has fewer than 20 people.
     """
-    # sorted: the result must not depend on the order of the columns
-    # a column of one value in real is looked at, as the holdout may have another; measured ones tell a shift by bins
-    split = {c for c in split_columns(case) if case.schema[c].kind not in ("numeric", "integer-coded")}
-    names = sorted({*case.schema.usable(), *case.schema.names("constant")} - split)
+    names = _compared(case)
     coded = [coded for n in names if (coded := _codes_of_people(case, n)) is not None]
     units = [case.units("real"), case.units("holdout")]
     if not coded or min(case.n_rows("real"), case.n_rows("holdout")) < 40:

@@ -101,6 +101,7 @@ _MATCHED = (
 )
 _TOGETHER = "#% of nearest other rows are of the own table, #% of the # nearest, where a random split gives #% (p = #)"
 _SHIFTED = ". Where the # nearest are as often of the own table, the tables come from different populations instead"
+_VALUES = ". Values, or missing ones, of '…' are more frequent in one of them"
 _NO_SPLIT = ": they are no random split; every excess below is suspect"
 _DIGITS = (
     "Numbers of '…' have other last digits in real than in holdout, as rounding or float# leaves them: write both "
@@ -151,7 +152,7 @@ _CHECKS = (
     *(
         f"a classifier tells real from holdout with AUC # (# is chance, p = #){units}{found}"
         for units in ("", "; units have # rows in real and # in holdout (p = #)")
-        for found in ("", _NO_SPLIT, f"{_NO_SPLIT}. {_DIGITS}")
+        for found in ("", *(_NO_SPLIT + values + digits for values in ("", _VALUES) for digits in ("", f". {_DIGITS}")))
     ),
     "all tables have the same # columns",
     "holdout: columns that not all tables have are left out, # in all: '…'",

@@ -153,7 +153,7 @@ _REMEDIES = {
 }
 
 
-UNREAD = "it looks like numbers or dates, and was compared as text alone"
+UNREAD = "it looks like numbers or dates, which could not all be read"
 """Why a column is not compared whose values could not be read."""
 ALONE = "the real table has no such column"
 """Why a column of the synthetic table is not compared."""
@@ -168,7 +168,8 @@ OTHER_FORM = "its synthetic values are written in a form that hardly any person'
 BY_RUNS = "the words of its texts were not compared, only whole texts and runs of words"
 """Why a column of texts is not cleared."""
 _HOLDING = {
-    UNREAD: "{names} could not be read as the numbers or dates that {looks} like: give the form in the schema",
+    UNREAD: "{names} could not be read in all tables as the numbers or dates that {looks} like: give the form in the "
+    "schema",
     ALONE: "the real table lacks {names}, which the synthetic table has, so that nothing is bounded there",
     NO_RELATION: "no relation leads from the tables {names} to the people: name it in the schema, or leave them out",
     NO_VALUE: "no value of {names} stands in both the synthetic table and a real record, so that no copy could show "
