@@ -302,10 +302,7 @@ class Case:
         return codes
 
     def is_unread(self, column: str) -> bool:
-        """Whether a column looks like numbers or dates that could not be read: by themselves no numbers are compared.
-
-        It became identifiers or free text, or a table has many values that count as missing.
-        """
+        """Whether numbers or dates could not all be read: the column became identifier or text, or lost many values."""
         if column not in self.columns:  # several targets taken together
             return False
         known = self.encoded.known(column)
