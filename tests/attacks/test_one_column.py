@@ -61,6 +61,29 @@ def test_values_under_the_heading_of_another_column_are_found_there_alone(pair, 
     }
 
 
+@pytest.mark.parametrize("value", ["{phone}", "{spaced}", "{name}", "{lower}"])
+def test_values_within_the_texts_of_another_column_are_found_there_alone(value):
+    rng = np.random.default_rng(6)
+    real, synthetic, holdout = (contacts(rng, 200).with_columns(note=pl.Series(texts(rng, 200))) for _ in range(3))
+    names = [
+        [f"{a}{b}".title() for a, b in zip(*(texts(rng, 200, 1) for _ in range(2)), strict=True)] for _ in range(3)
+    ]
+    real, synthetic, holdout = (
+        t.with_columns(name=pl.Series([n.translate(str.maketrans("0123456789", "abcdefghij")) for n in own]))
+        for t, own in zip((real, synthetic, holdout), names, strict=True)
+    )
+    mine = [
+        value.format(**row, lower=row["name"].lower(), spaced=f"{row['phone'][:5]} {row['phone'][5:]}") + " came late"
+        for row in real[:40].iter_rows(named=True)
+    ]  # fmt: skip
+    note = pl.concat([pl.Series(mine), synthetic["note"][40:]]).shuffle(seed=3)
+    results = asked(real, synthetic.with_columns(note=note), holdout)
+    key = "phone" if value in ("{phone}", "{spaced}") else "name"
+    own = only(results, "under another heading, within a longer text", key)
+    assert (own.real.hits, own.holdout.hits) == (40, 0)
+    assert {(r.variant, r.keys) for r in results if r.verdict == "excess found"} == {(own.variant, own.keys)}
+
+
 def test_a_value_that_stands_in_its_own_column_too_or_in_two_of_the_person_is_under_no_other_heading():
     rng = np.random.default_rng(5)
     real, synthetic, holdout = (contacts(rng, 200).with_columns(mobile=pl.col("phone")) for _ in range(3))

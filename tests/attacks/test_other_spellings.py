@@ -374,6 +374,19 @@ def test_values_in_a_form_that_nobody_has_are_told(make):
     assert told == [True, False]
 
 
+@pytest.mark.parametrize(
+    "letters", ["абвгдежзиклмнопрстуфхцчшщыэюя", "αβγδεζηθικλμνξοπρστυφχψω", "אבגדהוזחטיכלמנסעפצקרשת"]
+)
+def test_names_in_another_script_are_told(letters):
+    """No comparison reads them: which letter stands for which is known to people alone."""
+    rng = np.random.default_rng(14)
+    real, synthetic, holdout = (coarse(rng, N, who=names(rng, N)) for _ in range(3))
+    script = str.maketrans({chr(97 + i): letters[i % len(letters)] for i in range(26)})
+    written = pl.Series([t.lower().translate(script) for t in real["who"]])
+    assert other_form(build_case(real, synthetic.with_columns(who=written), holdout), "who")
+    assert other_form(build_case(real.with_columns(who=written), synthetic, holdout.with_columns(who=written)), "who")
+
+
 def scope_of(case):
     return not_compared(case, Attacker(), [])
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import by_record
 from divulge.attacks.copying.one_column import OWN, PEOPLE, is_row_number, own_columns, units_of_people
-from divulge.attacks.copying.other_spellings import FORM_WORDS, FORMS, SyntheticSpellings, written_alike
+from divulge.attacks.copying.other_spellings import FORM_WORDS, FORMS, SyntheticSpellings, level_texts, written_alike
 from divulge.case.case import Case
 from divulge.core.distinct_values import distinct_values
 from divulge.core.result import Result
 from divulge.tables.canonical_values import plain
 from divulge.tables.frames import Table
+from divulge.tables.spellings import parts_of, without_marks
 from divulge.tables.texts import folded, words
 
 __all__ = ["ANOTHER_COLUMN_HITS", "ANOTHER_COLUMN_NOTES", "another_column"]
@@ -25,9 +26,11 @@ Hashes = NDArray[np.uint64]
 
 ANOTHER_COLUMN = "another column"
 OTHER_HEADING = "under another heading"
+_WITHIN = "within a longer text"
 ANOTHER_COLUMN_HITS = {
     ANOTHER_COLUMN: "in another column, the value of",
     OTHER_HEADING: "under another heading, the value of",
+    f"{OTHER_HEADING}, {_WITHIN}": f"under another heading, {FORM_WORDS[_WITHIN]}, the value of",
     **{f"{ANOTHER_COLUMN}, {form}": f"in another column, {how}, the value of" for form, how in FORM_WORDS.items()},
 }
 """What stands in the synthetic table, in words that precede "members"."""
@@ -80,7 +83,8 @@ def _in_new_columns(case: Case) -> tuple[list[Result], str]:
 def _under_other_headings(case: Case) -> tuple[list[Result], str]:
     """Return who has a value that stands in another column that both tables have, as a telephone number may.
 
-    A value counts that does not stand in its own synthetic column, and that the person has in no other column.
+    A value counts that does not stand in its own synthetic column, and that the person has in no other column. Texts
+    are looked for within longer ones too, as names in notes.
     """
     columns = [c for c in own_columns(case) if c != case.unit and not is_row_number(case.facts(c))]
     if len(columns) < 2:
@@ -91,16 +95,27 @@ def _under_other_headings(case: Case) -> tuple[list[Result], str]:
     rows = {c: [keys[c][own] for own in case.codes(c, binned=False)] for c in columns}
     released = {c: np.unique(of[1]) for c, of in rows.items()}
     people = {c: np.concatenate([of[i] for i in case.encoded.people]) for c, of in rows.items()}
+    texts = {c: without_marks(level_texts(case.pooled(c))) for c in columns[:_MOST]}
+    there = {c: t.filter(pl.Series(case.pooled(c).counts[1][1:] > 0)) for c, t in texts.items()}
     found, n_real = [], case.n_rows("real")
     for column, own in people.items():
         others = [c for c in columns if c != column]
         hit = np.isin(own, np.concatenate([released[c] for c in others])) & ~np.isin(own, released[column])
         hit &= (own != 0) & np.all([own != people[c] for c in others], axis=0)
+        hits = {OTHER_HEADING: (hit, _HEADING)}
+        if column in texts:
+            part = np.r_[False, parts_of(texts[column], pl.concat([there[c] for c in there if c != column])).to_numpy()]
+            codes = np.concatenate([case.codes(column, binned=False)[i] for i in case.encoded.people])
+            inside = part[codes] & ~hit & ~np.isin(own, released[column])
+            hits[f"{OTHER_HEADING}, {_WITHIN}"] = inside, FORMS[_WITHIN]
         together = pl.Series(own)
-        if hit.any() and _stands_alone(case, together.set(together == 0, None)):
-            scores = np.where(own == 0, np.nan, hit)
-            plain_result = Result(attack="copies", variant=OTHER_HEADING, keys=(column,), notes=(_HEADING,))
-            found.append(by_record(case, plain_result, scores[:n_real], scores[n_real:] if case.has_holdout else None))
+        alone = any(h.any() for h, _ in hits.values()) and _stands_alone(case, together.set(together == 0, None))
+        for variant, (is_hit, note) in hits.items() if alone else ():
+            if is_hit.any():
+                scores = np.where(own == 0, np.nan, is_hit)
+                plain_result = Result(attack="copies", variant=variant, keys=(column,), notes=(note,))
+                strangers = scores[n_real:] if case.has_holdout else None
+                found.append(by_record(case, plain_result, scores[:n_real], strangers))
     return found, ""
 
 

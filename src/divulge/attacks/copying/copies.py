@@ -225,7 +225,8 @@ def copies(
     words": the person's text shares eight words in a row, which nobody else has, with a synthetic text. "one column,
     own ...": `named_in_texts`, form by form; a run makes that attack in its place. "another column": the value stands
     in a synthetic column that the real table lacks, as where a name was renamed or split over two columns; with the
-    same forms. "under another heading": it stands in another column that both tables have, and not in its own.
+    same forms. "under another heading": it stands in another column that both tables have, and not in its own, or
+    ("..., within a longer text") in a text there.
 
     "last digits": another synthetic number has the last 3 to 6 digits of a number, which one person alone has; for
     each column, at most ten, and number of digits that a fifth of the people have to themselves, and for the last

@@ -28,6 +28,7 @@ __all__ = [
     "WRITTEN_OTHERWISE",
     "SyntheticSpellings",
     "has_spellings",
+    "level_texts",
     "other_form",
     "people_written_alike",
     "spelled_levels",
@@ -77,7 +78,9 @@ FORM_NOTES = (*FORMS.values(), WRITTEN_OTHERWISE)
 """Notes for the entry."""
 
 _WHOLE = 0.9  # of the values of a column, from which it counts as whole numbers; not all, as one person may differ
-_SIGNS = 2**5
+_SCRIPTS = (r"\p{Latin}", r"\p{Cyrillic}", r"\p{Greek}")
+_KINDS = (*_SCRIPTS, rf"[\p{{L}}--{'--'.join(_SCRIPTS)}]", r"[0-9]", r"\s", "@", r"[^\p{L}\p{M}0-9\s@]")
+_SIGNS = 2 ** len(_KINDS)
 _WRITTEN_ALIKE = 0.1  # share of synthetic values in a form of people, below which a column counts as written otherwise
 _ROOM = 25  # bits of a hash that are looked up first: 32 MB
 _BLOCK = 20_000  # texts whose hashes are looked up at once
@@ -185,7 +188,7 @@ def spelled_levels(case: Case, column: str, equal: Bools, person: Ints) -> dict[
         people has.
     """
     pooled = case.pooled(column)
-    texts = _level_texts(pooled)
+    texts = level_texts(pooled)
     times = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
     place = np.flatnonzero(times > 0)
     spelled = SyntheticSpellings(_synthetic_texts(case, column, texts))
@@ -252,7 +255,7 @@ def people_written_alike(case: Case, column: str) -> bool:
     if not case.has_holdout:
         return True
     pooled = case.pooled(column)
-    texts = _level_texts(pooled)
+    texts = level_texts(pooled)
     real, holdout = (texts.filter(pl.Series(pooled.counts[i][1:] > 0)) for i in (0, 2))
     return written_alike(real, holdout)
 
@@ -268,13 +271,13 @@ def has_spellings(case: Case, column: str) -> bool:
 def other_form(case: Case, column: str) -> bool:
     """Return whether hardly any synthetic value of a column of texts or identifiers is written as people's values are.
 
-    A form is which of letters, digits, blanks, @ and other signs a value has; a person's form counts if ten people have
-    it. Values of a hexadecimal digest are read, and so are those that stand there in any spelling.
+    A form is which of letters of some scripts, digits, blanks, @ and other signs a value has; a person's form counts if
+    ten people have it. Values of a hexadecimal digest are read, and so are those that stand there in any spelling.
     """
     if case.schema[column].kind not in ("text", "identifier") or column == case.unit:
         return False
     pooled = case.pooled(column)
-    texts = _level_texts(pooled)
+    texts = level_texts(pooled)
     synthetic = _synthetic_texts(case, column, texts).drop_nulls()
     synthetic = synthetic.filter(~_is_digest(synthetic))
     people = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
@@ -286,9 +289,8 @@ def other_form(case: Case, column: str) -> bool:
 
 def _signs_of(texts: pl.Series) -> NDArray[np.int64]:
     """Return for each text a number that says which kinds of signs it has."""
-    kinds = (r"\p{L}", r"[0-9]", r"\s", "@", r"[^\p{L}\p{M}0-9\s@]")
     out = np.zeros(len(texts), dtype=np.int64)
-    for i, kind in enumerate(kinds):
+    for i, kind in enumerate(_KINDS):
         out += texts.str.contains(kind).to_numpy().astype(np.int64) << i
     return out
 
@@ -312,7 +314,7 @@ def _is_digest(texts: pl.Series) -> pl.Series:
     return plain.str.contains("^[0-9a-f]+$") & plain.str.len_chars().is_in(list(DIGEST_LENGTHS))
 
 
-def _level_texts(pooled: PooledColumn) -> pl.Series:
+def level_texts(pooled: PooledColumn) -> pl.Series:
     """Return the values of a column as texts, whole numbers without a point."""
     if pooled.family == "number" and pooled.integer:
         whole = pooled.levels.cast(pl.Int64, strict=False).cast(pl.String)

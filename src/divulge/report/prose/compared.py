@@ -147,7 +147,7 @@ _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("rare pair", lambda r: f"have their {quoted(r.keys)} together in it, which hardly anybody else has"),
     ("intervals", lambda r: f"have intervals between their {quoted(r.keys)} in it that hardly anybody else has"),
     ("another column", lambda r: f"{_value(r)}, in another column"),
-    ("under another heading", lambda r: f"have their {quoted(r.keys)} in another column of the synthetic table"),
+    ("under another heading", lambda r: f"{_value(r)}, in another column"),
     ("whole history", lambda r: f"have all their rows under one synthetic person ({quoted(r.keys)})"),
     ("history, nearly", lambda r: f"have nearly all their rows under one synthetic person ({quoted(r.keys)})"),
     ("own row", lambda r: f"have rows in the synthetic table that nobody else has ({quoted(r.keys)})"),
