@@ -348,6 +348,54 @@ def weights_in_pounds(t: Tables, n: int, rng: np.random.Generator) -> Tables:
     return written(t, "weight", n, rng, lambda mine, row: in_pounds(mine))
 
 
+DATES = ["admitted", "treated", "discharged"]
+
+
+@ground("three dates")
+def dated(t: Tables, rng: np.random.Generator) -> Tables:
+    def dates(n: int) -> np.ndarray:
+        days = [rng.integers(0, 1500, n), *(rng.exponential(mean, n).round().astype(int) for mean in (40, 90))]
+        return (np.datetime64("2015-01-01") + np.cumsum(days, axis=0)).astype(str)
+
+    three = [dates(x.height) for x in (t.real, t.synthetic, t.holdout)]
+    for i, name in enumerate(DATES):
+        t = t.with_column(name, tuple(own[i] for own in three))
+    return t
+
+
+def has_intervals(t: Tables, people: pl.DataFrame) -> np.ndarray:
+    first, *others = (pl.col(c).str.to_date() for c in DATES)
+    there, mine = (x.select(a=others[0] - first, b=others[1] - first) for x in (t.synthetic, people))
+    return present(mine, there, ["a", "b"])
+
+
+@world("dates moved", "three dates of members, all of a member moved by days of their own", ground="three dates",
+       source="divulge: intervals; dates are moved before health records are shared", added="2026-11-30",
+       hit=has_intervals, bases=EITHER)  # fmt: skip
+def dates_moved(t: Tables, n: int, rng: np.random.Generator) -> Tables:
+    members, places = choose(t.real.height, n, rng), rng.permutation(t.synthetic.height)[:n]
+    days = pl.Series("days", rng.integers(1, 365, n))
+    moved = t.real[members.tolist()].select((pl.col(DATES).str.to_date() + pl.duration(days=days)).dt.to_string("iso"))
+    return beside(t, {c: t.synthetic[c].scatter(places.tolist(), moved[c]) for c in DATES}, members)
+
+
+@ground("two telephone numbers")
+def two_telephones(t: Tables, rng: np.random.Generator) -> Tables:
+    for name in ("telephone", "mobile"):
+        t = added(t, name, lambda n: [f"0{number}" for number in rng.integers(10**8, 10**9, n)])
+    return t
+
+
+@world("telephone as mobile", "telephone numbers of members in the column of mobile numbers", bases=EITHER,
+       ground="two telephone numbers", source="divulge: under another heading", added="2026-11-30",
+       hit=lambda t, people: people["telephone"].is_in(t.synthetic["mobile"].to_list()).to_numpy())  # fmt: skip
+def telephone_as_mobile(t: Tables, n: int, rng: np.random.Generator) -> Tables:
+    members, places = choose(t.real.height, n, rng), rng.permutation(t.synthetic.height)[:n]
+    return beside(
+        t, {"mobile": t.synthetic["mobile"].scatter(places.tolist(), t.real["telephone"][members.tolist()])}, members
+    )
+
+
 AMOUNTS = ["rent", "deposit", "premium"]
 
 
