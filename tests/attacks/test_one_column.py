@@ -84,6 +84,33 @@ def test_values_within_the_texts_of_another_column_are_found_there_alone(value):
     assert {(r.variant, r.keys) for r in results if r.verdict == "excess found"} == {(own.variant, own.keys)}
 
 
+def test_a_phrase_of_many_people_is_nobodys_value_under_another_heading():
+    """Two in five comments are one phrase, which three in five notes hold: chance, and not to be taken for copies."""
+    rng = np.random.default_rng(7)
+
+    def table():
+        own = texts(rng, 300, 6)
+        comment = [
+            t if some else "nothing to report"
+            for t, some in zip(texts(rng, 300, 6), rng.random(300) < 0.6, strict=True)
+        ]
+        note = [f"{t} nothing to report" if some else t for t, some in zip(own, rng.random(300) < 0.6, strict=True)]
+        return coarse(rng, 300, comment=comment, note=note)
+
+    real, synthetic, holdout = (table() for _ in range(3))
+    kinds = Schema(tuple(Column(c, "text" if len(c) > 1 else "categorical") for c in real.columns))
+    assert not [r for r in asked(real, synthetic, holdout, schema=kinds) if r.variant.startswith("under another")]
+
+
+def test_columns_whose_values_people_have_in_others_too_are_not_looked_for_there():
+    rng = np.random.default_rng(8)
+    real, synthetic, holdout = (
+        pl.DataFrame({f"x{j:02}": np.datetime64("2000-01-01") + rng.permutation(900)[:80] for j in range(30)})
+        for _ in range(3)
+    )
+    assert not [r for r in asked(real, synthetic, holdout) if r.variant.startswith("under another")]
+
+
 def test_a_value_that_stands_in_its_own_column_too_or_in_two_of_the_person_is_under_no_other_heading():
     rng = np.random.default_rng(5)
     real, synthetic, holdout = (contacts(rng, 200).with_columns(mobile=pl.col("phone")) for _ in range(3))

@@ -75,7 +75,7 @@ def test_each_candidate_has_a_number_of_members_and_each_group_a_next_step():
     ]
     other = (*data.candidates[:-1], replace(last, next_step="Switch off the filter."))
     assert steps_in_words(replace(data, candidates=other))[1] == (
-        f"Withhold the 5 with a finding. For 4 of them, the first “{data.candidates[6].label}”: train again. "
+        f"Withhold the 5 with a finding. For “{data.candidates[6].label}” and 3 more: train again. "
         f"For “{last.label}”: switch off the filter."
     )
     cleared = replace(data, candidates=(replace(first, verdict="none found"), *data.candidates[1:]))

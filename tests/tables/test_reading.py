@@ -137,7 +137,13 @@ def test_years_of_two_digits_are_those_of_strptime():
     assert read.dt.year().to_list() == [2068, 1969]
 
 
-_BORN = [date(1940, 2, 29), date(1943, 5, 6), date(1968, 12, 31), date(1969, 1, 1), date(2006, 7, 8)]
+_BORN = [
+    date(1940, 2, 29),
+    date(1943, 5, 6),
+    date(1968, 12, 31),
+    date(1969, 1, 1),
+    *(date(y, 7, 8) for y in range(1970, 2007, 4)),
+]
 
 
 @pytest.mark.parametrize("form", ["%d-%b-%y", "%d/%m/%y", "%y-%m-%d", "%d.%m.%y 10:30"])
@@ -149,7 +155,7 @@ def test_years_of_two_digits_are_those_that_another_table_writes_with_four(form,
     tables = [written, [m.strftime(form) for m in moments[::-1]]]
     found = beside(*(tables if real_is_full else tables[::-1]))
     assert (found.family, found.levels.to_list()) == ("datetime", moments)
-    assert "(1923-2022)" in found.note
+    assert "(1920-2019)" in found.note
     assert found.read_alike
 
 
@@ -187,7 +193,35 @@ def test_dates_far_from_the_others_do_not_decide_a_century():
     full = [date(1900, 1, 1), *(date(y, m, 1) for y in range(1940, 2007) for m in (1, 2)), date(9999, 12, 31)]
     found = beside(full, ["01/02/43", "01/13/06", "12/31/68"])
     assert [d.year for d in found.levels.to_list()[1:]].count(1943) == 3
-    assert "MM/DD/YY (1923-2022)" in found.note
+    assert "MM/DD/YY (1920-2019)" in found.note
+    assert "has 2 of 136 dates in real of other years, which two digits do not tell" in found.note
+    assert not found.unread
+
+
+def test_many_dates_of_years_that_two_digits_do_not_tell_are_not_compared():
+    births = [date(y, m, 20) for y in range(1905, 2025) for m in (2, 5)]
+    found = beside(births, [d.strftime("%d.%m.%y") for d in births])
+    assert found.unread == "has 40 of 240 dates in real of other years, which two digits do not tell"
+
+
+def test_a_few_dates_of_four_digits_decide_no_century():
+    births = [date(y, 2, 20) for y in range(1930, 2011)]
+    told = "DD/MM/YY (1920-2019)"
+    texts = [d.strftime("%d/%m/%y") for d in births]
+    assert told in beside(["20/01/1900", *texts], texts).note
+    assert told in beside(texts, texts).note
+    assert "(" not in beside([f"01/02/{y:02}" for y in range(0, 100, 3)], ["13/02/24"]).note  # gaps of three years
+
+
+@pytest.mark.parametrize("form", ["DD/MM/YY (1926-1950)", "DD/MM/YY (9999-0000)", "DD/MM/YY (0000-0099)"])
+def test_years_that_are_no_hundred_are_refused(form):
+    with pytest.raises(divulge.SettingError, match="the form is not known"):
+        said_columns(Schema((Column("x", "datetime", form=form),)))
+
+
+def test_a_format_with_a_century_has_it():
+    said = Column("x", "datetime", form="%C%y%m%d")
+    assert [d.year for d in beside(["19030201", "20910304"], said=said).levels.to_list()] == [1903, 2091]
 
 
 def test_an_offset_is_east_of_utc_where_it_has_a_plus():

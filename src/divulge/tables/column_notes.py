@@ -14,7 +14,7 @@ from divulge.core.schema import Column
 from divulge.tables.canonical_values import DISTINCT, evaluated
 from divulge.tables.column_families import Family, Settled, family_of, n_read, trimmed
 from divulge.tables.frames import Table
-from divulge.tables.written_dates import has_offset
+from divulge.tables.written_dates import century_of, has_offset
 from divulge.tables.written_forms import (
     ISO_DATE,
     PLAIN_NUMBER,
@@ -149,6 +149,23 @@ class Notes:
         other = " or ".join(f for f in self.settled.question.split(" or ") if f and f != form)
         doubt = f", though it may be {other}: the schema can say so (form)" if other else ""
         return f"is text written {form}: read as {kind}{doubt}"
+
+    def beyond(self) -> list[int]:
+        """Return how many dates of each table lie outside the hundred years that years of two digits are taken for."""
+        first = next(
+            (c for form in self.settled.forms for part in form.split(" and ") if (c := century_of(part)[1])), 0
+        )
+        if not first:
+            return [0] * len(self.tables)
+        years = self.levels.dt.year().to_numpy()
+        return [int(c[1:][(years < first) | (years > first + 99)].sum()) for c in self.counts]
+
+    def of_years(self) -> str:
+        """Say how many dates are of no year that two digits can tell, beside tables that write two."""
+        parts = [
+            f"{n:,} of {t.n_rows:,} dates in {t.role}" for t, n in zip(self.tables, self.beyond(), strict=True) if n
+        ]
+        return f"has {' and '.join(parts)} of other years, which two digits do not tell" if parts else ""
 
     def of_dropped(self) -> str:
         """Say in which tables texts that stand for missing are read so."""

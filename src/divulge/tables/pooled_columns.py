@@ -137,13 +137,20 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = (), said
     unlike = notes.of_lost() or settled.note or notes.of_zones(raw) or notes.of_texts_for_missing()
     mixed = notes.of_mixed_values()
     there = [int(c.sum() - c[0]) + n for c, n in zip(counts, lost, strict=True)]
-    many = any(n > _LOST * all_ for n, all_ in zip(lost, there, strict=True))
+    years = notes.of_years()
+    unread = [
+        told
+        for told, of in ((notes.of_lost(), lost), (years, notes.beyond()))
+        if any(n > _LOST * all_ for n, all_ in zip(of, there, strict=True))
+    ]
     return PooledColumn(
         column, family, bool(whole), levels, counts, kept, missing,
-        "; ".join(filter(None, (unlike or notes.of_forms(), notes.of_dropped(), notes.of_alike_values(), mixed))),
+        "; ".join(filter(None, (
+            unlike or notes.of_forms(), years, notes.of_dropped(), notes.of_alike_values(), mixed
+        ))),
         settled, not unlike,
         tuple(c if t.counting is not None else None for c, t in zip(codes, tables, strict=True)),
-        mixed or (notes.of_lost() if many else ""),
+        mixed or next(iter(unread), ""),
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "character_hashes",
     "digests",
     "keys_of",
+    "parts_in",
     "parts_of",
     "without_marks",
 ]
@@ -101,14 +102,30 @@ def parts_of(texts: pl.Series, others: pl.Series) -> pl.Series:
     >>> parts_of(pl.Series(["a 1234567", "lee ann", "tel 0049 1715"]), others).to_list()
     [True, False, True]
     """
-    texts, others = (t.str.replace_all(" ", "", literal=True) for t in (texts, others))
-    own, other = (
-        t.filter(t.str.len_chars().is_between(END, LONGEST)).unique(maintain_order=True).to_list()
-        for t in (texts, others)
+    inside, texts, others = (
+        parts_in(texts, others),
+        *(t.str.replace_all(" ", "", literal=True) for t in (texts, others)),
     )
-    found = others.str.extract_many(own, overlapping=True).explode().drop_nulls().unique().to_list() if own else []
-    inside = texts.is_in(pl.Series(found, dtype=pl.String).to_list())
-    return inside | texts.str.contains_any(other) if other else inside
+    parts = others.filter(others.str.len_chars().is_between(END, LONGEST)).unique(maintain_order=True).to_list()
+    return inside | texts.str.contains_any(parts) if parts else inside
+
+
+def parts_in(texts: pl.Series, others: pl.Series) -> pl.Series:
+    """Return which texts of `without_marks`, of 8 to 64 letters and digits, are a part of another one or equal to it.
+
+    Examples
+    --------
+    >>> others = pl.Series(["id a1234567 valid", "00491715"])
+    >>> parts_in(pl.Series(["a 1234567", "tel 0049 1715"]), others).to_list()
+    [True, False]
+    """
+    texts, others = (t.str.replace_all(" ", "", literal=True) for t in (texts, others))
+    own = texts.filter(texts.str.len_chars().is_between(END, LONGEST)).unique(maintain_order=True).to_list()
+    found: set[str] = set()
+    for first in range(0, len(others) if own else 0, _BLOCK):
+        some = others.slice(first, _BLOCK).str.extract_many(own, overlapping=True)
+        found.update(some.list.unique().explode().drop_nulls().unique().to_list())
+    return texts.is_in(list(found)) if found else pl.repeat(False, len(texts), eager=True)
 
 
 def digests(text: str, lengths: tuple[int, ...] = DIGEST_LENGTHS) -> set[str]:

@@ -37,7 +37,7 @@ _TIME = rf"^(.*?)(?:[ t,]+{_CLOCK} *([ap])?\.?(?:m\.?)? *(z|utc|gmt|[+-]\d{{2}}:
 _ISO_DAY = r"^\d{4}-\d{2}-\d{2}$"
 _ISO = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$"
 _OFFSET = r"(?i)\d{2}:\d{2}(:\d{2}(\.\d+)?)? *(z|utc|gmt|[+-]\d{2}:?\d{2}|[+-]\d{2})$"
-_CENTURY = re.compile(r" \((\d{4})-\d{4}\)$")
+_CENTURY = re.compile(r" \((\d{4})-(\d{4})\)$")
 _YEAR, _SHORT = r"(?<y>\d{4})", r"(?<y>\d{2})"
 
 
@@ -94,7 +94,9 @@ def century_of(form: str) -> tuple[str, int]:
     (('DD.MM.YY', 1926), ('DD.MM.YY', 0))
     """
     found = _CENTURY.search(form)
-    return (form[: found.start()], int(found[1])) if found else (form, 0)
+    if not found or not 0 < int(found[1]) == int(found[2]) - 99:
+        return form, 0
+    return form[: found.start()], int(found[1])
 
 
 def lacks_century(form: str) -> bool:
@@ -107,7 +109,11 @@ def lacks_century(form: str) -> bool:
     >>> lacks_century("DD Mon YY (1926-2025)")
     False
     """
-    short = "YY" in form and "YYYY" not in form if form in _PATTERNS else re.search("%-?[yDx]", form) is not None
+    short = (
+        "YY" in form and "YYYY" not in form
+        if form in _PATTERNS
+        else re.search("%-?[yDx]", form) is not None and "%C" not in form
+    )
     return short and not century_of(form)[1]
 
 

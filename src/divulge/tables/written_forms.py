@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.core.errors import SettingError
-from divulge.core.schema import MISSING_TEXTS, Column, Schema
+from divulge.core.schema import FEW_PEOPLE, MISSING_TEXTS, Column, Schema
 from divulge.tables.canonical_values import DISTINCT, FEW_ROWS, evaluated
 from divulge.tables.written_dates import (
     DATE_FORMS,
@@ -55,6 +55,8 @@ _NUMBER_LIKE = rf"{BEFORE_DIGITS}|{_TIME_LIKE.removeprefix('(?i)')}|^\s*-?P[\dT]
 _LONGEST = 60  # characters of a number or date
 _LISTED = frozenset(("", *MISSING_TEXTS))
 _MOST_FORMS = 3
+_LEAST_GAP = 5  # years without a date, that part two centuries
+_FEW_DATES = 0.05  # of those of two digits, that dates of four must be to decide
 _LAST_YEAR = 2068  # that strptime gives to two digits
 
 
@@ -141,8 +143,8 @@ def with_centuries(texts: Sequence[pl.Series], forms: Sequence[str]) -> tuple[st
     """Return the forms of dates of all tables, which say of what hundred years their years of two digits are.
 
     These are the hundred years with most of the dates that a table writes with four digits ("43" is 1943 beside
-    "1943-02-01"). Where no table does, the years are parted where no date is for longest. Nothing is said where
-    `strptime` reads the dates of all tables so.
+    "1943-02-01"), from a year that ends in 0 where there is one. Where hardly any is written so, the years are parted
+    where no date is for longest. Nothing is said where `strptime` reads the dates of all tables so.
 
     Parameters
     ----------
@@ -153,8 +155,9 @@ def with_centuries(texts: Sequence[pl.Series], forms: Sequence[str]) -> tuple[st
 
     Examples
     --------
-    >>> with_centuries([pl.Series(["1943-02-01", "2001-12-31"]), pl.Series(["01/02/43"])], ["YYYY-MM-DD", "DD/MM/YY"])
-    ('YYYY-MM-DD', 'DD/MM/YY (1922-2021)')
+    >>> births = pl.Series([f"{year}-02-01" for year in range(1940, 2005)])
+    >>> with_centuries([births, pl.Series(["01/02/43"])], ["YYYY-MM-DD", "DD/MM/YY"])
+    ('YYYY-MM-DD', 'DD/MM/YY (1920-2019)')
     """
     parts = [form.split(_THEN) for form in forms]
     if not any(lacks_century(part) for own in parts for part in own):
@@ -170,7 +173,7 @@ def with_centuries(texts: Sequence[pl.Series], forms: Sequence[str]) -> tuple[st
     long, two = (pl.concat(some).drop_nulls().to_numpy() for some in (full, short))
     if not len(two):
         return tuple(forms)
-    first = _most_dates(long) if len(long) else _widest_gap(two)
+    first = _most_dates(long) if len(long) >= max(FEW_PEOPLE, _FEW_DATES * len(two)) else _widest_gap(two)
     if not 1 <= first <= 9900 or ((two >= first) & (two < first + 100)).all():
         return tuple(forms)
     said = f" ({first:04}-{first + 99:04})"
@@ -178,13 +181,19 @@ def with_centuries(texts: Sequence[pl.Series], forms: Sequence[str]) -> tuple[st
 
 
 def _most_dates(years: NDArray[np.int64]) -> int:
-    """Return the first of the hundred years with most dates, which lie in their middle; the latest of several."""
+    """Return the first of the hundred years with most dates, which lie about in their middle; the latest of several."""
     known, n = np.unique(years, return_counts=True)
     end = np.searchsorted(known, known + 100)
     total = np.concatenate([[0], np.cumsum(n)])
     held = total[end] - total[np.arange(len(known))]
     at = int(np.flatnonzero(held == held.max())[-1])
-    return (int(known[at]) + int(known[end[at] - 1]) - 99) // 2
+    return _decade(int(known[end[at] - 1]) - 99, int(known[at]))
+
+
+def _decade(least: int, most: int) -> int:
+    """Return a year in the middle of two, if possible one that ends in 0: it is told, and the two are data."""
+    near = round((least + most) / 20) * 10
+    return near if least <= near <= most else (least + most) // 2
 
 
 def _widest_gap(years: NDArray[np.int64]) -> int:
@@ -192,10 +201,10 @@ def _widest_gap(years: NDArray[np.int64]) -> int:
     digits = np.unique(years % 100)
     gaps = np.diff(digits, append=digits[0] + 100)
     at = int(gaps.argmax())
-    if (gaps == gaps[at]).all() and len(digits) > 1:
+    if gaps[at] <= _LEAST_GAP:
         return _LAST_YEAR - 99
     last = _LAST_YEAR - (_LAST_YEAR - int(digits[at])) % 100
-    return last + int(gaps[at]) // 2 - 99
+    return _decade(last - 99, last + int(gaps[at]) - 100)
 
 
 def undecided(form: str) -> bool:

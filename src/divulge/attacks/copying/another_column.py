@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -10,14 +10,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import by_record
-from divulge.attacks.copying.one_column import OWN, PEOPLE, is_row_number, own_columns, units_of_people
-from divulge.attacks.copying.other_spellings import FORM_WORDS, FORMS, SyntheticSpellings, level_texts, written_alike
+from divulge.attacks.copying.one_column import OWN, PEOPLE, is_row_number, own_columns, person_of_codes, units_of_people
+from divulge.attacks.copying.other_spellings import FORM_WORDS, FORMS, SyntheticSpellings, written_alike
 from divulge.case.case import Case
 from divulge.core.distinct_values import distinct_values
 from divulge.core.result import Result
 from divulge.tables.canonical_values import plain
 from divulge.tables.frames import Table
-from divulge.tables.spellings import parts_of, without_marks
+from divulge.tables.spellings import parts_in, without_marks
 from divulge.tables.texts import folded, words
 
 __all__ = ["ANOTHER_COLUMN_HITS", "ANOTHER_COLUMN_NOTES", "another_column"]
@@ -36,14 +36,19 @@ ANOTHER_COLUMN_HITS = {
 """What stands in the synthetic table, in words that precede "members"."""
 _NO_TEXT = pl.Series([], dtype=pl.String)
 _MOST = 10  # columns of a table that are looked at, a limit on the time
+_CHANCE = 0.02  # share of people whose value others have in another column, above which chance explains too much
 _JOINED = 4  # of these, columns of text that are joined by twos, a limit on the time
 _VALUES = "a person's value stands in a synthetic column that the real table lacks; texts by their words, in any order"
 _NOT_HERE = "values were not looked for in synthetic columns that the real table lacks: they need every row in memory"
 _FEWER = f"values were looked for in the first {_MOST} of the synthetic columns that the real table lacks"
 _WRITTEN_OTHERWISE = "no other spelling was looked for: values of members and of strangers are written otherwise"
 _HEADING = "a person's value stands in another column of the synthetic table and not in its own; texts by their words"
+_PARTS = (
+    "a text of 8 letters and digits or more, which one person alone has, is part of a synthetic text of another column"
+)
+_FEWER_HEADINGS = f"under another heading: of more columns with values that stand in another one, {_MOST} are shown"
 _ELSEWHERE = "values were not looked for under other headings: they need every row in memory"
-ANOTHER_COLUMN_NOTES = (_VALUES, _NOT_HERE, _FEWER, _WRITTEN_OTHERWISE, _HEADING, _ELSEWHERE)
+ANOTHER_COLUMN_NOTES = (_VALUES, _NOT_HERE, _FEWER, _WRITTEN_OTHERWISE, _HEADING, _ELSEWHERE, _PARTS, _FEWER_HEADINGS)
 """Notes for the entry."""
 
 
@@ -83,40 +88,67 @@ def _in_new_columns(case: Case) -> tuple[list[Result], str]:
 def _under_other_headings(case: Case) -> tuple[list[Result], str]:
     """Return who has a value that stands in another column that both tables have, as a telephone number may.
 
-    A value counts that does not stand in its own synthetic column, and that the person has in no other column. Texts
-    are looked for within longer ones too, as names in notes.
+    A value counts that does not stand in its own synthetic column, and that the person has in no other column. Columns
+    are left out of whose values people have more than a fiftieth in another column too. Texts that one person alone has
+    are looked for within longer ones as well, as names in notes. Of more than ten columns with hits those with most.
     """
-    columns = [c for c in own_columns(case) if c != case.unit and not is_row_number(case.facts(c))]
+    columns = sorted(c for c in own_columns(case) if c != case.unit and not is_row_number(case.facts(c)))
     if len(columns) < 2:
         return [], ""
     if not case.in_memory:
         return [], _ELSEWHERE
-    keys = {c: np.concatenate([[0], _by_words(case.pooled(c).levels).fill_null(0).to_numpy()]) for c in columns}
-    rows = {c: [keys[c][own] for own in case.codes(c, binned=False)] for c in columns}
-    released = {c: np.unique(of[1]) for c, of in rows.items()}
-    people = {c: np.concatenate([of[i] for i in case.encoded.people]) for c, of in rows.items()}
-    texts = {c: without_marks(level_texts(case.pooled(c))) for c in columns[:_MOST]}
-    there = {c: t.filter(pl.Series(case.pooled(c).counts[1][1:] > 0)) for c, t in texts.items()}
+    people, released = {}, {}
+    for c in columns:
+        key = np.concatenate([np.zeros(1, np.uint64), _by_words(case.pooled(c).levels).fill_null(0).to_numpy()])
+        rows = [key[own] for own in case.codes(c, binned=False)]
+        released[c], people[c] = np.unique(rows[1]), np.concatenate([rows[i] for i in case.encoded.people])
+    anywhere = np.unique(np.concatenate(list(released.values())))
+    values, times = np.unique(np.concatenate([np.unique(own) for own in people.values()]), return_counts=True)
+    shared, hits = values[times > 1], []
+    for c, own in people.items():
+        if (_is_in(own, shared) & (own != 0)).mean() <= _CHANCE:
+            hit = (own != 0) & _is_in(own, anywhere) & ~_is_in(own, released[c])
+            at = np.flatnonzero(hit)
+            hit[at] = np.sum([own[at] == theirs[at] for theirs in people.values()], axis=0) == 1
+            hits.append((OTHER_HEADING, c, hit, _HEADING))
+    hits += _within_other_texts(case, columns, {c: ~_is_in(own, anywhere) for c, own in people.items()})
+    hits = sorted((h for h in hits if h[2].any()), key=lambda h: (-h[2].sum(), h[:2]))
     found, n_real = [], case.n_rows("real")
-    for column, own in people.items():
-        others = [c for c in columns if c != column]
-        hit = np.isin(own, np.concatenate([released[c] for c in others])) & ~np.isin(own, released[column])
-        hit &= (own != 0) & np.all([own != people[c] for c in others], axis=0)
-        hits = {OTHER_HEADING: (hit, _HEADING)}
-        if column in texts:
-            part = np.r_[False, parts_of(texts[column], pl.concat([there[c] for c in there if c != column])).to_numpy()]
-            codes = np.concatenate([case.codes(column, binned=False)[i] for i in case.encoded.people])
-            inside = part[codes] & ~hit & ~np.isin(own, released[column])
-            hits[f"{OTHER_HEADING}, {_WITHIN}"] = inside, FORMS[_WITHIN]
-        together = pl.Series(own)
-        alone = any(h.any() for h, _ in hits.values()) and _stands_alone(case, together.set(together == 0, None))
-        for variant, (is_hit, note) in hits.items() if alone else ():
-            if is_hit.any():
-                scores = np.where(own == 0, np.nan, is_hit)
-                plain_result = Result(attack="copies", variant=variant, keys=(column,), notes=(note,))
-                strangers = scores[n_real:] if case.has_holdout else None
-                found.append(by_record(case, plain_result, scores[:n_real], strangers))
-    return found, ""
+    for variant, c, hit, note in sorted(hits[:_MOST], key=lambda h: h[:2]):
+        known = pl.Series(people[c])
+        if _stands_alone(case, known.set(known == 0, None)):
+            scores = np.where(people[c] == 0, np.nan, hit)
+            plain_result = Result(attack="copies", variant=variant, keys=(c,), notes=(note,))
+            found.append(by_record(case, plain_result, scores[:n_real], scores[n_real:] if case.has_holdout else None))
+    return found, _FEWER_HEADINGS if len(hits) > _MOST else ""
+
+
+def _within_other_texts(
+    case: Case, columns: Sequence[str], new: Mapping[str, NDArray[np.bool_]]
+) -> Iterator[tuple[str, str, NDArray[np.bool_], str]]:
+    """Yield for each column who has a text of his own that is part of a longer synthetic one of another column."""
+    texts = {c: without_marks(case.pooled(c).levels) for c in columns if case.pooled(c).family == "text"}
+    for c, own in texts.items():
+        alone = person_of_codes(case, c)[1:] >= 0
+        part = np.zeros(1 + len(own), dtype=np.bool_)
+        for other, theirs in texts.items():
+            if other != c and len(own):
+                part[1:] |= parts_in(own, theirs.filter(pl.Series(case.pooled(other).counts[1][1:] > 0))).to_numpy()
+        part[1:] &= alone
+        codes = case.codes(c, binned=False)
+        yield (
+            f"{OTHER_HEADING}, {_WITHIN}",
+            c,
+            part[np.concatenate([codes[i] for i in case.encoded.people])] & new[c],
+            _PARTS,
+        )
+
+
+def _is_in(values: Hashes, known: Hashes) -> NDArray[np.bool_]:
+    """Return which values are among known ones, ascending."""
+    if not len(known):
+        return np.zeros(len(values), dtype=np.bool_)
+    return np.asarray(known[np.minimum(np.searchsorted(known, values), len(known) - 1)] == values)
 
 
 def _numbers_rows(values: pl.Series) -> bool:
@@ -180,7 +212,7 @@ def _compared(
     if not _stands_alone(case, keys):
         return
     own = keys.fill_null(0).to_numpy()
-    hit = released[np.minimum(np.searchsorted(released, own), len(released) - 1)] == own
+    hit = _is_in(own, released)
     hits = {ANOTHER_COLUMN: hit.astype(np.float64)} if hit.any() else {}
     texts = [_texts(v) for v in values]
     known = [t for t in texts if t is not None]

@@ -131,7 +131,7 @@ def _of_unit(case: Case) -> list[History]:
     if time is None or time not in columns:
         return [whole]
     times = case.codes(time, binned=False)
-    if case.schema[time].kind in _MEASURED:
+    if case.schema[time].kind in _MEASURED and not case.is_unread(time):
         numbers = case.numbers(time)
         whole = changed(whole, intervals=intervals([(numbers[t], p) for t, p in zip(times, person, strict=True)]))
     if not rest:

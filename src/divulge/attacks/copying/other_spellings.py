@@ -28,7 +28,6 @@ __all__ = [
     "WRITTEN_OTHERWISE",
     "SyntheticSpellings",
     "has_spellings",
-    "level_texts",
     "other_form",
     "people_written_alike",
     "spelled_levels",
@@ -188,7 +187,7 @@ def spelled_levels(case: Case, column: str, equal: Bools, person: Ints) -> dict[
         people has.
     """
     pooled = case.pooled(column)
-    texts = level_texts(pooled)
+    texts = _level_texts(pooled)
     times = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
     place = np.flatnonzero(times > 0)
     spelled = SyntheticSpellings(_synthetic_texts(case, column, texts))
@@ -255,7 +254,7 @@ def people_written_alike(case: Case, column: str) -> bool:
     if not case.has_holdout:
         return True
     pooled = case.pooled(column)
-    texts = level_texts(pooled)
+    texts = _level_texts(pooled)
     real, holdout = (texts.filter(pl.Series(pooled.counts[i][1:] > 0)) for i in (0, 2))
     return written_alike(real, holdout)
 
@@ -277,13 +276,16 @@ def other_form(case: Case, column: str) -> bool:
     if case.schema[column].kind not in ("text", "identifier") or column == case.unit:
         return False
     pooled = case.pooled(column)
-    texts = level_texts(pooled)
+    texts = _level_texts(pooled)
     synthetic = _synthetic_texts(case, column, texts).drop_nulls()
     synthetic = synthetic.filter(~_is_digest(synthetic))
     people = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
     if not len(synthetic) or people.sum() < FEW_PEOPLE * 2:
         return False
-    known = np.bincount(_signs_of(texts), weights=people, minlength=_SIGNS) >= FEW_PEOPLE
+    times = np.bincount(_signs_of(texts), weights=people, minlength=_SIGNS)
+    known = times >= FEW_PEOPLE
+    if 2 * times[known].sum() < times.sum():
+        return False  # people write in too many forms to say
     return bool(known[_signs_of(synthetic)].mean() < _WRITTEN_ALIKE)
 
 
@@ -314,7 +316,7 @@ def _is_digest(texts: pl.Series) -> pl.Series:
     return plain.str.contains("^[0-9a-f]+$") & plain.str.len_chars().is_in(list(DIGEST_LENGTHS))
 
 
-def level_texts(pooled: PooledColumn) -> pl.Series:
+def _level_texts(pooled: PooledColumn) -> pl.Series:
     """Return the values of a column as texts, whole numbers without a point."""
     if pooled.family == "number" and pooled.integer:
         whole = pooled.levels.cast(pl.Int64, strict=False).cast(pl.String)

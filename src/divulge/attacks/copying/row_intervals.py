@@ -44,7 +44,7 @@ def row_intervals(case: Case) -> tuple[list[Result], str]:
     results, note
         One result for each set of columns, at most ten; the note says how many were left, or why none was compared.
     """
-    dates = [c for c in sorted(case.schema.usable()) if case.schema[c].kind == "datetime" and c != case.unit]
+    dates = [c for c in sorted(case.schema.usable()) if case.schema[c].kind == "datetime" and not case.is_unread(c)]
     if len(dates) < 2 or sum(case.tables[i].n_rows for i in case.encoded.people) < PEOPLE:
         return [], ""
     if not case.in_memory:

@@ -101,11 +101,10 @@ def _other_shares(case: Case) -> list[str]:
             each = own if unit is None else np.unique(unit * size + own) % size
             counts.append(np.bincount(each, minlength=size))
             people.append(len(own) if unit is None else 1 + int(unit.max(initial=-1)))
-        both = counts[0] + counts[1]
-        few, chance = counts[0], hypergeom(sum(people), both, people[0])
-        sides = np.minimum(chance.cdf(few), chance.sf(few - 1))
-        p += np.minimum(1.0, 2 * sides)[both >= _LEAST].tolist()
-        names += [name] * int((both >= _LEAST).sum())
+        often = counts[0] + counts[1] >= _LEAST
+        of_real, chance = counts[0][often], hypergeom(sum(people), (counts[0] + counts[1])[often], people[0])
+        p += np.minimum(1.0, 2 * np.minimum(chance.cdf(of_real), chance.sf(of_real - 1))).tolist()
+        names += [name] * int(often.sum())
     return sorted({name for name, one in zip(names, p, strict=True) if one * len(p) < _VALUES_LEVEL})
 
 

@@ -151,7 +151,7 @@ def _steps(
 def _intervals(linked: Linked, table: str, owned: Sequence[Owned], time: str | None) -> tuple[Steps, ...] | None:
     """Return the intervals between the rows of people; None where no column with numbers or times orders them."""
     case = linked.case(table)
-    if time is None or case.schema[time].kind not in _MEASURED:
+    if time is None or case.schema[time].kind not in _MEASURED or case.is_unread(time):
         return None
     numbers = case.numbers(time)
     when = [numbers[c] for c in case.codes(time, binned=False)]

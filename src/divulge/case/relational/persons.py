@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ __all__ = ["History", "Persons", "Steps", "intervals", "time_of"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_DIGITS = 9  # of intervals: a difference of two numbers is not exact
+_DIGITS = 14  # that are exact of a difference of two numbers, of those of the larger
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +94,8 @@ def intervals(sides: Sequence[tuple[Floats, Ints]]) -> tuple[Steps, ...]:
         order = np.lexsort((time[known], person[known]))
         when, who = time[known][order], person[known][order]
         same = who[1:] == who[:-1]
-        lengths.append(np.diff(when)[same].round(_DIGITS))
+        largest = float(np.abs(when).max(initial=1.0))
+        lengths.append(np.diff(when)[same].round(max(0, _DIGITS - math.ceil(math.log10(max(largest, 1.0))))))
         persons.append(who[1:][same])
     values = np.unique(np.concatenate(lengths), return_inverse=True)[1].ravel().astype(np.int64)
     ends = np.cumsum([len(p) for p in persons])[:-1]

@@ -381,7 +381,7 @@ def _next(of: Sequence[Candidate]) -> str:
 
 def _whose(of: Sequence[Candidate]) -> str:
     names = [f"“{formatting.name(c.label)}”" for c in of]
-    return formatting.enumerated(names) if len(of) <= _LISTED else f"{len(of)} of them, the first {names[0]}"
+    return formatting.enumerated(names) if len(of) <= _LISTED else f"{names[0]} and {len(of) - 1} more"
 
 
 _STEPS = 3  # different steps that are told of a group

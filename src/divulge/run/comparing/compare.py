@@ -267,6 +267,7 @@ def _compared(
     first = assessed[0].report
     sampling = first.assessment.sampling
     kept = _fidelity(assessed, labels, run.options.level)
+    order = _order(labels, ranked, _shares(labels, assessed))
     candidates = [_candidate(assessed, labels, i, ranked) | {"fidelity": msgspec.to_builtins(kept[name])}
                   for i, name in enumerate(labels)]  # fmt: skip
     return {
@@ -279,7 +280,7 @@ def _compared(
         "candidates": candidates,
         "attacks": _attacks(labels, ranked, assessed),
         "pairs": _pairs(labels, ranked),
-        "front": _front(kept, labels, ranked, run.options.level, distances),
+        "front": _front(kept, labels, ranked, order, run.options.level, distances),
         "distances": msgspec.to_builtins(distances),
         "two_by_two": msgspec.to_builtins(two_by_two(labels, ranked, distances)),
         "not_compared": _not_compared(assessed, ranked),
@@ -288,7 +289,7 @@ def _compared(
         "machine": first.data["machine"],
         "notes": left_out + _notes(assessed, labels),
         "verdict": {
-            "order": _order(labels, ranked, _shares(labels, assessed)),
+            "order": order,
             "sentence": _sentence(assessed, labels, ranked, run.options.level),
         },
     }
@@ -357,8 +358,8 @@ def _fidelity(
 
 
 def _front(
-    kept: Mapping[str, CandidateFidelity | None], labels: Sequence[str], ranked: Ranked | None, level: float,
-    distances: Sequence[FidelityPair],
+    kept: Mapping[str, CandidateFidelity | None], labels: Sequence[str], ranked: Ranked | None, order: Sequence[str],
+    level: float, distances: Sequence[FidelityPair],
 ) -> dict[str, Any] | None:  # fmt: skip
     """Return the front of risk and use; None without fidelity of each candidate, or where nothing is ranked."""
     known = [f for f in kept.values() if f is not None]
@@ -369,7 +370,7 @@ def _front(
     for i, label in enumerate(labels):
         safer = [labels[j] for j in range(len(labels)) if j != i and
                  (behind[i] and not behind[j] if behind[i] != behind[j] else bool(r.riskier[i, j]))]  # fmt: skip
-        standings.append(Standing(label, float(r.worst[i]), frozenset(safer), known[i]))
+        standings.append(Standing(label, order.index(label), frozenset(safer), known[i]))
     paired = [d for d in distances if d.measure == known[0].measure]
     return msgspec.to_builtins(front_of(standings, level, paired))  # type: ignore[no-any-return] # a struct becomes a dict
 

@@ -31,7 +31,7 @@ class Standing:
 
     label: str
     risk: float
-    """The estimate of its worst risk."""
+    """The estimate: its place in the order of a comparison, cleared ones first, then by the members reached."""
     riskier_than: frozenset[str]
     """The candidates that have less risk for certain, a finding being more than none."""
     fidelity: CandidateFidelity
