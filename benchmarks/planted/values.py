@@ -373,7 +373,7 @@ def has_intervals(t: Tables, people: pl.DataFrame) -> np.ndarray:
        source="divulge: intervals; dates are moved before health records are shared", added="2026-11-30",
        hit=has_intervals, bases=EITHER)  # fmt: skip
 def dates_moved(t: Tables, n: int, rng: np.random.Generator) -> Tables:
-    members, places = choose(t.real.height, n, rng), rng.permutation(t.synthetic.height)[:n]
+    members, places = rng.permutation(t.real.height)[:n], np.sort(rng.permutation(t.synthetic.height)[:n])
     days = pl.Series("days", rng.integers(1, 365, n))
     moved = t.real[members.tolist()].select((pl.col(DATES).str.to_date() + pl.duration(days=days)).dt.to_string("iso"))
     return beside(t, {c: t.synthetic[c].scatter(places.tolist(), moved[c]) for c in DATES}, members)
@@ -390,7 +390,7 @@ def two_telephones(t: Tables, rng: np.random.Generator) -> Tables:
        ground="two telephone numbers", source="divulge: under another heading", added="2026-11-30",
        hit=lambda t, people: people["telephone"].is_in(t.synthetic["mobile"].to_list()).to_numpy())  # fmt: skip
 def telephone_as_mobile(t: Tables, n: int, rng: np.random.Generator) -> Tables:
-    members, places = choose(t.real.height, n, rng), rng.permutation(t.synthetic.height)[:n]
+    members, places = rng.permutation(t.real.height)[:n], np.sort(rng.permutation(t.synthetic.height)[:n])
     return beside(
         t, {"mobile": t.synthetic["mobile"].scatter(places.tolist(), t.real["telephone"][members.tolist()])}, members
     )
