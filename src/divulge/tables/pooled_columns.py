@@ -134,13 +134,14 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = (), said
     notes = Notes(tables, settled, given, clean, cast, dropped, lost, counts, levels)
     if said is not None:
         notes.check(column, said)
-    unlike = notes.of_lost() or settled.note or notes.of_zones(raw) or notes.of_texts_for_missing()
+    missed = notes.of_lost()
+    unlike = missed or settled.note or notes.of_zones(raw) or notes.of_texts_for_missing()
     mixed = notes.of_mixed_values()
     there = [int(c.sum() - c[0]) + n for c, n in zip(counts, lost, strict=True)]
     years = notes.of_years()
     unread = [
         told
-        for told, of in ((notes.of_lost(), lost), (years, notes.beyond()))
+        for told, of in ((missed, lost), (years, notes.beyond()))
         if any(n > _LOST * all_ for n, all_ in zip(of, there, strict=True))
     ]
     return PooledColumn(
