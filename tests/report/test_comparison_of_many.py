@@ -48,6 +48,9 @@ def test_eleven_candidates_take_forty_lines_of_a_terminal_with_who_is_riskier_by
     heads = next(i for i, x in enumerate(lines) if x.split()[:3] == ["no.", "1", "2"])
     assert lines[heads + 2].split() == ["1", "·", *["less"] * 7]
     assert lines[heads + 12].split() == ["11", *["more"] * 7, "·"]
+    # who differs in the group alone, cleared before not cleared before found, is told apart too
+    assert lines[heads + 7].split() == ["6", "more", "more", "·", *["(less)"] * 3, "less", "less"]
+    assert lines[heads + 8].split() == ["7", *["more"] * 3, *["(more)"] * 3, "·", "less"]
 
 
 def test_the_picture_shows_the_largest_certain_finding_or_the_limit():

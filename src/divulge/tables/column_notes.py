@@ -18,6 +18,8 @@ from divulge.tables.written_dates import century_of, has_offset
 from divulge.tables.written_forms import (
     ISO_DATE,
     PLAIN_NUMBER,
+    THEN,
+    UNDECIDED,
     form_of,
     has_listed,
     is_listed,
@@ -146,15 +148,13 @@ class Notes:
         form = next(iter(forms.values()))
         if self.settled.said:
             return ""
-        other = " or ".join(f for f in self.settled.question.split(" or ") if f and f != form)
+        other = " or ".join(f for f in self.settled.question.split(UNDECIDED) if f and f != form)
         doubt = f", though it may be {other}: the schema can say so (form)" if other else ""
         return f"is text written {form}: read as {kind}{doubt}"
 
     def beyond(self) -> list[int]:
         """Return how many dates of each table lie outside the hundred years that years of two digits are taken for."""
-        first = next(
-            (c for form in self.settled.forms for part in form.split(" and ") if (c := century_of(part)[1])), 0
-        )
+        first = next((c for form in self.settled.forms for part in form.split(THEN) if (c := century_of(part)[1])), 0)
         if not first:
             return [0] * len(self.tables)
         years = self.levels.dt.year().to_numpy()

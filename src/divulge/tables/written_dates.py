@@ -109,12 +109,11 @@ def lacks_century(form: str) -> bool:
     >>> lacks_century("DD Mon YY (1926-2025)")
     False
     """
-    short = (
-        "YY" in form and "YYYY" not in form
-        if form in _PATTERNS
-        else re.search("%-?[yDx]", form) is not None and "%C" not in form
-    )
-    return short and not century_of(form)[1]
+    if century_of(form)[1]:
+        return False
+    if form in _PATTERNS:
+        return "YY" in form and "YYYY" not in form
+    return re.search("%-?[yDx]", form) is not None and "%C" not in form
 
 
 def has_offset(texts: pl.Series) -> bool:

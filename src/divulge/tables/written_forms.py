@@ -32,6 +32,8 @@ from divulge.tables.written_numbers import BEFORE_DIGITS, PLAIN_NUMBER, NumberTe
 __all__ = [
     "ISO_DATE",
     "PLAIN_NUMBER",
+    "THEN",
+    "UNDECIDED",
     "family_of_form",
     "form_of",
     "has_listed",
@@ -44,7 +46,8 @@ __all__ = [
     "with_centuries",
 ]
 
-_UNDECIDED, _THEN = " or ", " and "
+UNDECIDED, THEN = " or ", " and "
+"""What stands between forms of which one is meant, and between those that are tried one after another."""
 _SAMPLED = 5000
 _LOOKED_AT = 200
 _DATE_LIKE = (
@@ -95,7 +98,7 @@ def family_of_form(form: str) -> str:
     >>> family_of_form("$1,234.5"), family_of_form("DD.MM.YYYY and YYYY-MM-DD"), family_of_form("%d%m%Y")
     ('number', 'datetime', 'datetime')
     """
-    parts = form.split(_THEN)
+    parts = form.split(THEN)
     if all(map(is_date_form, parts)):
         return "datetime"
     return "number" if form in TIME_FORMS or (len(parts) == 1 and is_number_form(form)) else ""
@@ -132,7 +135,7 @@ def read_as(text: pl.Series, family: str, form: str) -> pl.Series:
         )
     if family == "number":
         return read_times(text, form) if form in TIME_FORMS else NumberTexts(text).read(form)
-    dates, (first, *others) = DateTexts(text), form.split(_THEN)
+    dates, (first, *others) = DateTexts(text), form.split(THEN)
     found = dates.read(first)
     for other in others:
         found = found.zip_with(found.is_not_null(), dates.read(other))
@@ -159,14 +162,14 @@ def with_centuries(texts: Sequence[pl.Series], forms: Sequence[str]) -> tuple[st
     >>> with_centuries([births, pl.Series(["01/02/43"])], ["YYYY-MM-DD", "DD/MM/YY"])
     ('YYYY-MM-DD', 'DD/MM/YY (1920-2019)')
     """
-    parts = [form.split(_THEN) for form in forms]
+    parts = [form.split(THEN) for form in forms]
     if not any(lacks_century(part) for own in parts for part in own):
         return tuple(forms)
     full, short = [pl.Series([], dtype=pl.Int64)], [pl.Series([], dtype=pl.Int64)]
     for left, own in zip(texts, parts, strict=True):
         if isinstance(left.dtype, pl.Datetime):
             full.append(left.unique().dt.year().cast(pl.Int64))
-        for part in own if left.dtype == pl.String and not undecided(_THEN.join(own)) else ():
+        for part in own if left.dtype == pl.String and not undecided(THEN.join(own)) else ():
             read = read_as(left, "datetime", part)
             (short if lacks_century(part) else full).append(read.unique().dt.year().cast(pl.Int64))
             left = left.filter(read.is_null())
@@ -177,7 +180,7 @@ def with_centuries(texts: Sequence[pl.Series], forms: Sequence[str]) -> tuple[st
     if not 1 <= first <= 9900 or ((two >= first) & (two < first + 100)).all():
         return tuple(forms)
     said = f" ({first:04}-{first + 99:04})"
-    return tuple(_THEN.join(p + said if lacks_century(p) else p for p in own) for own in parts)
+    return tuple(THEN.join(p + said if lacks_century(p) else p for p in own) for own in parts)
 
 
 def _most_dates(years: NDArray[np.int64]) -> int:
@@ -209,7 +212,7 @@ def _widest_gap(years: NDArray[np.int64]) -> int:
 
 def undecided(form: str) -> bool:
     """Return whether a form is two forms between which no value decides."""
-    return _UNDECIDED in form
+    return UNDECIDED in form
 
 
 def thousands_among(form: str) -> str:
@@ -223,7 +226,7 @@ def thousands_among(form: str) -> str:
     >>> thousands_among("1234,5 or 1,234.5")
     '1,234.5'
     """
-    return next((f for f in form.split(_UNDECIDED) if "1,234.5" in f), form)
+    return next((f for f in form.split(UNDECIDED) if "1,234.5" in f), form)
 
 
 def form_of(text: pl.Series, family: str, known: Sequence[str] = ()) -> str:
@@ -266,7 +269,7 @@ def form_of(text: pl.Series, family: str, known: Sequence[str] = ()) -> str:
         if read is None:
             break
         values = values.filter(read.is_null())
-    return _THEN.join(found) or "text"
+    return THEN.join(found) or "text"
 
 
 def _matches(values: pl.Series, pattern: str) -> bool:
@@ -297,7 +300,7 @@ def _best(values: pl.Series, family: str, known: Sequence[str]) -> tuple[str, pl
         if form in best and (form in known or not any(_conflict(read[form], read[other]) for other in best)):
             return form, read[form]
     different = [f for i, f in enumerate(best) if all(_conflict(read[f], read[g]) for g in best[:i])]
-    return _UNDECIDED.join(different), None
+    return UNDECIDED.join(different), None
 
 
 def _conflict(one: pl.Series, other: pl.Series) -> bool:

@@ -66,6 +66,7 @@ def another_column(case: Case) -> tuple[list[Result], list[str]]:
 
 
 def _in_new_columns(case: Case) -> tuple[list[Result], str]:
+    """Return who has a value that stands in a synthetic column that the real table lacks, and what was left out."""
     left = case.without_members
     if not left or not case.has_holdout:
         return [], ""

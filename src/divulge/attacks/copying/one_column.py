@@ -46,6 +46,7 @@ __all__ = [
     "beside_words",
     "folded_codes",
     "is_row_number",
+    "n_people_with",
     "one_column",
     "own_columns",
     "person_of_codes",
@@ -139,6 +140,17 @@ def units_of_people(case: Case) -> Ints:
     alone = unit == 0
     unit[alone] = -1 - np.arange(int(alone.sum()))
     return np.unique(unit, return_inverse=True)[1].astype(np.int64)
+
+
+def n_people_with(case: Case, tokens: Ints, n_tokens: int) -> Ints:
+    """Return how many people of real and holdout together have each token, 0 to `n_tokens` - 1; a unit counts once.
+
+    `tokens` has one for each row, members first; a negative one is none.
+    """
+    asked = tokens >= 0
+    if case.unit is not None:
+        tokens = np.unique(np.stack([tokens, units_of_people(case)], axis=1)[asked], axis=0)[:, 0]
+    return np.bincount(tokens[tokens >= 0], minlength=n_tokens)
 
 
 def folded_codes(case: Case, column: str) -> Ints:

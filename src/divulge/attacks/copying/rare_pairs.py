@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import record_result
-from divulge.attacks.copying.one_column import PEOPLE, own_columns, units_of_people
+from divulge.attacks.copying.one_column import PEOPLE, n_people_with, own_columns
 from divulge.case.case import Case
 from divulge.core.result import Result
 from divulge.kernels.counts.contingency import ContingencyTable
@@ -78,10 +78,6 @@ def rare_pairs(case: Case) -> tuple[list[Result], str]:
 
 def _rare(case: Case, table: ContingencyTable) -> Bools:
     """Return which pairs at most two people have; the rows of a unit are one person."""
-    if case.unit is None:
-        people = table.o_key + table.c_key
-    else:
-        keys = np.concatenate([cells for i in case.encoded.people if (cells := table.cells[i]) is not None])
-        pairs = np.unique(np.stack([keys, units_of_people(case)], axis=1), axis=0)
-        people = np.bincount(pairs[:, 0], minlength=table.n_keys)
+    keys = np.concatenate([cells for i in case.encoded.people if (cells := table.cells[i]) is not None])
+    people = n_people_with(case, keys, table.n_keys)
     return np.asarray((people > 0) & (people <= FEW))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import by_record
-from divulge.attacks.copying.one_column import PEOPLE, units_of_people
+from divulge.attacks.copying.one_column import PEOPLE, n_people_with
 from divulge.attacks.copying.rare_pairs import FEW, MOST, TELLING
 from divulge.case.case import Case
 from divulge.core.result import Result
@@ -54,17 +54,15 @@ def row_intervals(case: Case) -> tuple[list[Result], str]:
         [np.concatenate([case.numbers(c)[case.codes(c, binned=False)[i]] for i in (*people, 1)]) for c in dates], axis=1
     )
     n = sum(case.n_rows(role) for role in ("real", "holdout")[: len(people)])
-    person = np.arange(n) if case.unit is None else units_of_people(case)
     sets = [tuple(range(len(dates)))]
     sets += combinations(sets[0], 2) if 2 < len(dates) <= _LARGEST else []
     telling = []
     for places in sets:
-        asked, token = _tokens(moments[:, places])
-        owners = np.unique(np.stack([token[:n][asked[:n]], person[asked[:n]]], axis=1), axis=0)[:, 0]
-        rare = asked[:n] & (np.bincount(owners, minlength=token.max(initial=0) + 1) <= FEW)[token[:n]]
+        token = _tokens(moments[:, places])
+        own, asked = token[:n], token[:n] >= 0
+        rare = asked & (n_people_with(case, own, int(token.max(initial=-1)) + 1) <= FEW)[own]
         if rare.mean() >= TELLING:
-            there = np.isin(token[:n], token[n:][asked[n:]])
-            telling.append((-rare.mean(), places, np.where(asked[:n], (rare & there).astype(float), np.nan)))
+            telling.append((-rare.mean(), places, np.where(asked, rare & np.isin(own, token[n:]), np.nan)))
     telling.sort(key=lambda t: t[:2])
     rows, found = case.n_rows("real"), []
     for _, places, scores in sorted(telling[:MOST], key=lambda t: t[1]):
@@ -74,10 +72,9 @@ def row_intervals(case: Case) -> tuple[list[Result], str]:
     return found, left if len(telling) > MOST else ""
 
 
-def _tokens(moments: Floats) -> tuple[NDArray[np.bool_], Ints]:
-    """Return which rows have two dates or more, and of each row a number for the intervals from its first date."""
+def _tokens(moments: Floats) -> Ints:
+    """Return of each row a number for the intervals from its first date; -1 of rows with fewer than two dates."""
     known = np.isfinite(moments)
-    asked = known.sum(axis=1) > 1
     first = np.where(known, moments, np.inf).min(axis=1, initial=np.inf)
     token = np.zeros(len(moments), dtype=np.int64)
     for column, there in zip(moments.T, known.T, strict=True):
@@ -85,4 +82,4 @@ def _tokens(moments: Floats) -> tuple[NDArray[np.bool_], Ints]:
         since[there] = column[there] - first[there]
         values, code = np.unique(since, return_inverse=True)
         token = np.unique(token * len(values) + code.ravel(), return_inverse=True)[1].ravel().astype(np.int64)
-    return asked, token
+    return np.where(known.sum(axis=1) > 1, token, -1)

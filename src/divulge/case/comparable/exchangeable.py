@@ -19,6 +19,8 @@ from divulge.kernels.counts.contingency import combine
 __all__ = ["exchangeability", "exchangeable"]
 
 Ints = NDArray[np.int64]
+Coded = dict[str, tuple[list[NDArray[np.int32]], int]]
+"""Of columns the codes of real and of holdout, and how many codes there are."""
 
 _LEVEL = 0.01
 """One random split in a hundred fails the check, a start value; the p-values are calibrated in
@@ -39,7 +41,8 @@ def exchangeable(case: Case) -> Precondition | None:
         return None
     if not case.in_memory:
         return Precondition(check="exchangeable", ok=True, tested=False, detail=NOT_IN_MEMORY)
-    z, auc = exchangeability(case)
+    coded = _codes_of_people(case)
+    z, auc = exchangeability(case, coded)
     if np.isnan(z):
         return None
     from scipy.special import ndtr
@@ -53,7 +56,7 @@ def exchangeable(case: Case) -> Precondition | None:
         p = min(1.0, 2 * min(p, p_rows))
         made |= {"rows of a real unit": rows[0], "rows of a holdout unit": rows[1], "p of rows": p_rows, "p": p}
         detail += f"; units have {rows[0]:.1f} rows in real and {rows[1]:.1f} in holdout (p = {p_rows:.2g})"
-    other = _other_shares(case)
+    other = _other_shares(case, coded)
     if p >= _LEVEL and not other:
         return Precondition(check="exchangeable", ok=True, detail=detail, numbers=numbers(made))
     detail += ": they are no random split; every excess below is suspect"
@@ -82,7 +85,7 @@ def _rows_of_units(case: Case) -> tuple[tuple[float, float], float] | None:
     return (float(rows[0].mean()), float(rows[1].mean())), 2 * float(ndtr(-abs(z)))
 
 
-def _other_shares(case: Case) -> list[str]:
+def _other_shares(case: Case, coded: Coded) -> list[str]:
     """Return the columns with a value, or bin, or missing values, more frequent in real or in holdout than by chance.
 
     Each by Fisher's exact test, corrected for all of them; a unit counts once for each value that it has.
@@ -92,10 +95,7 @@ def _other_shares(case: Case) -> list[str]:
     names, p = [], []
     given = case.units("real"), case.units("holdout")
     units = [None if u is None else np.unique(u, return_inverse=True)[1].astype(np.int64) for u in given]
-    for name in _compared(case):
-        if (found := _codes_of_people(case, name)) is None:
-            continue
-        codes, size = found
+    for name, (codes, size) in coded.items():
         counts, people = [], []
         for own, unit in zip(codes, units, strict=True):
             each = own if unit is None else np.unique(unit * size + own) % size
@@ -142,7 +142,7 @@ def _other_digits(case: Case) -> list[str]:
     return sorted(out)
 
 
-def exchangeability(case: Case) -> tuple[float, float]:
+def exchangeability(case: Case, coded: Coded | None = None) -> tuple[float, float]:
     """Return z-score and AUC of a classifier that tries to tell real from holdout people; the larger of two folds.
 
     A naive Bayes classifier over single columns, pairs of columns (binned codes) and numbers of decimals is trained on
@@ -151,15 +151,15 @@ def exchangeability(case: Case) -> tuple[float, float]:
     distribution. People of one unit are in the same half and their scores are averaged. Columns that the tables look
     split by are left out: *rows belong together* tells these. nan when a side has fewer than 20 people.
     """
-    names = _compared(case)
-    coded = [coded for n in names if (coded := _codes_of_people(case, n)) is not None]
+    features = list((_codes_of_people(case) if coded is None else coded).values())
     units = [case.units("real"), case.units("holdout")]
-    if not coded or min(case.n_rows("real"), case.n_rows("holdout")) < 40:
+    if not features or min(case.n_rows("real"), case.n_rows("holdout")) < 40:
         return float("nan"), float("nan")
-    n_pairs = len(coded)  # numbers of decimals enter one by one
-    coded += [d for n in names if (of := _decimals(case, n)) is not None and (d := _codes_of_people(case, n, of))]
-    rows = [np.stack([c[i] for c, _ in coded], axis=1) for i in (0, 1)]
-    sizes = [size for _, size in coded]
+    n_pairs = len(features)
+    of_values = {n: of for n in _compared(case) if (of := _decimals(case, n)) is not None}
+    features += _codes_of_people(case, of_values).values()  # one by one
+    rows = [np.stack([c[i] for c, _ in features], axis=1) for i in (0, 1)]
+    sizes = [size for _, size in features]
     rng = case.rng(f"exchangeable {data_hash(case)}")
     halves = [_halves(r, u, rng) for r, u in zip(rows, units, strict=True)]
     best_z, best_auc = -np.inf, 0.5
@@ -175,21 +175,22 @@ def exchangeability(case: Case) -> tuple[float, float]:
     return (float(best_z), float(best_auc)) if np.isfinite(best_z) else (float("nan"), float("nan"))
 
 
-def _codes_of_people(
-    case: Case, column: str, of_value: Ints | None = None
-) -> tuple[list[NDArray[np.int32]], int] | None:
-    """Return the codes of real and holdout, numbered among these alone, and how many there are; None where all agree.
+def _codes_of_people(case: Case, of_values: dict[str, Ints] | None = None) -> Coded:
+    """Return of columns in which not all agree the codes of real and holdout, numbered among these alone.
 
-    `of_value` gives another code for each value. No value of the synthetic table changes them.
+    `of_values` gives another code for each value, of the columns that it has. No synthetic value changes them.
     """
-    codes = [case.codes(column, binned=of_value is None)[i] for i in (0, 2)]
-    if of_value is not None:
-        codes = [of_value[c].astype(np.int32) for c in codes]
-    most = max(int(c.max(initial=0)) for c in codes)
-    there = np.logical_or.reduce([np.bincount(c, minlength=most + 1) > 0 for c in codes])
-    number = (np.cumsum(there) - 1).astype(np.int32)
-    size = int(there.sum())
-    return ([number[c] for c in codes], size) if size > 1 else None
+    out: Coded = {}
+    for name in _compared(case) if of_values is None else of_values:
+        codes = [case.codes(name, binned=of_values is None)[i] for i in (0, 2)]
+        if of_values is not None:
+            codes = [of_values[name][c].astype(np.int32) for c in codes]
+        most = max(int(c.max(initial=0)) for c in codes)
+        there = np.logical_or.reduce([np.bincount(c, minlength=most + 1) > 0 for c in codes])
+        number = (np.cumsum(there) - 1).astype(np.int32)
+        if (size := int(there.sum())) > 1:
+            out[name] = [number[c] for c in codes], size
+    return out
 
 
 def _halves(rows: NDArray[np.int32], units: NDArray[np.int64] | None, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -31,16 +31,22 @@ MOST = 40
 def matrix(data: Comparison) -> list[list[str]]:
     """Return who is riskier of any two candidates: a row each, in their order; "more" where the row's is the riskier.
 
-    "" where one cannot tell, "·" on the diagonal; [] without ranks, or of fewer than four candidates.
+    "(more)" and "(less)" where their groups alone tell them apart, "" where nothing does, "·" on the diagonal; []
+    without ranks, or of fewer than four candidates.
     """
-    labels = [c.label for c in by_order(data)]
-    if len(labels) < _MATRIX or not any(p.riskier for p in data.two_by_two):
+    ordered = by_order(data)
+    if len(ordered) < _MATRIX or not any(p.riskier for p in data.two_by_two):
         return []
     over = {(p.riskier, p.second if p.riskier == p.first else p.first) for p in data.two_by_two if p.riskier}
-    return [
-        ["·" if a == b else "more" if (a, b) in over else "less" if (b, a) in over else "" for b in labels]
-        for a in labels
-    ]
+
+    def of(a: Candidate, b: Candidate) -> str:
+        if a is b:
+            return "·"
+        if (a.label, b.label) in over or (b.label, a.label) in over:
+            return "more" if (a.label, b.label) in over else "less"
+        return "" if group_of(a) == group_of(b) else "(more)" if group_of(a) > group_of(b) else "(less)"
+
+    return [[of(a, b) for b in ordered] for a in ordered]
 
 
 _MATRIX = 4  # candidates from which pairs are shown as a matrix

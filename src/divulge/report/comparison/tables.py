@@ -114,7 +114,8 @@ def matrix_of(data: Comparison) -> Table:
     rows = matrix(data)
     return Table(
         "Risk of the candidate of the row beside that of the column, where the data tell them apart: by the worst "
-        "attack, of guesses by their mean over targets",
+        "attack, of guesses by their mean over targets; in brackets by their groups alone (cleared, not cleared, "
+        "found)",
         [
             Num("no.", cells.nth(0)),
             Col("candidate", cells.nth(1), where=PAGES),

@@ -107,7 +107,7 @@ def _parts(data: Comparison, width: int) -> list[Any]:
     if matrix(data):
         parts.append(terminal_table(tables.matrix_of(data), edge=False))
         parts.append(
-            Text("By number. More: the row's worst attack is worse beyond chance (guesses: mean over targets).")
+            Text("More: the row's worst attack is worse beyond chance (guesses: mean); in brackets: by group alone.")
         )
     elif data.two_by_two:
         parts += [terminal_table(tables.two_by_two(data), edge=False), Text()]
