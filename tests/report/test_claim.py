@@ -82,6 +82,13 @@ def test_a_claim_that_is_not_stated_in_full_is_not_judged(report, stated, why):
     assert f"The claim is not judged: {why}." in under(report, **stated).to_markdown()
 
 
+def test_people_with_several_rows_are_given_away_once_each(report):
+    data = under(report, delta=0.0001).assessment  # 1,200 rows would be more than a tenth of a person
+    real = replace(data.tables.real, units=300)
+    assert claim_read(data).why.startswith("delta times the number of people")
+    assert claim_read(replace(data, tables=replace(data.tables, real=real))).why == ""
+
+
 def test_a_claim_is_not_judged_where_the_comparison_does_not_hold(report):
     data = report.assessment
     broken = tuple(replace(c, ok=False) if c.check == "no overlap" else c for c in data.preconditions)

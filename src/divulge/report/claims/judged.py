@@ -11,6 +11,7 @@ from divulge.core.records import CRITICAL
 from divulge.core.threat_model import Claim
 from divulge.report.claims.model import ClaimLine, ClaimRead, Judgement
 from divulge.report.model import Assessment, ResultRecord
+from divulge.report.prose.reach import members_of
 from divulge.stats.epsilon import advantage_allowed, replaced_claim, split_epsilon, tpr_allowed
 
 __all__ = ["claim_read"]
@@ -88,7 +89,7 @@ def _why_not(data: Assessment, claim: Claim) -> str:
         return "there is no holdout"
     if any(c.check in CRITICAL and not (c.ok and c.tested) for c in data.preconditions):
         return "members and strangers are no fair comparison"
-    if (claim.delta or 0.0) * (data.tables.real.rows or 0) > _GIVEN_AWAY:
+    if (claim.delta or 0.0) * (members_of(data) or 0) > _GIVEN_AWAY:
         return "delta times the number of people is more than 0.1: all may be given away at once"
     if claim.unit == "row" and (data.settings.unit is not None or data.tables.real.linked):
         return "the claim is about a row, and the run compares people with several rows"
