@@ -12,12 +12,13 @@ from divulge.core.errors import SettingError
 from divulge.demo import tables
 from divulge.release.conditions import conditions
 from divulge.release.policy import policy_from_toml, read_policy
-from divulge.release.regimes.answers import NOT_ANSWERED, answers
+from divulge.release.regimes.answers import NOT_ANSWERED, answers, open_points
 from divulge.release.regimes.document import DOCUMENTS, regime_markdown, regime_page
 from divulge.release.regimes.fields import FIELDS
 from divulge.release.regimes.regime import MAPPING, known_fields, policy_text, read_regime, regime_from_toml, regimes
 from divulge.report.documents import pdf
 from divulge.report.model import Assessment
+from divulge.report.prose.decision import decision
 
 OWN = """\
 name = "house-rules"
@@ -134,6 +135,36 @@ def test_a_document_of_an_external_edition_has_its_numbers_and_names_alone(name,
     assert "withheld in an external edition" in text or "facts.verbatim" not in {
         f for line in read_regime(name).line for f in line.fields
     }
+
+
+@pytest.mark.parametrize("name", regimes())
+def test_a_document_begins_with_table_verdict_and_limit_of_the_report_and_how_many_lines_are_answered(name, report):
+    threat = report.assessment.threat
+    told = report.replaced(threat=replace(threat, release=replace(threat.release, recipient=("the ward",))))
+    data, regime = told.assessment, read_regime(name)
+    for text in (regime_page(regime, data), regime_markdown(regime, data)):
+        plain = re.sub(r"<[^>]+>|\\", "", text).replace("&#39;", "'")
+        first = plain[: plain.index("1. ")]
+        assert "recipient: the ward" in first and decision(data).title in first and decision(data).headline in first
+        assert "5% of members" in first
+        made = answers(regime, data)
+        whole = [a for a in made if not open_points(a)]
+        assert f"{len(whole)} of {len(made)} are answered" in first
+        none = [str(a.number) for a in made if not a.answered]
+        assert not none or f"not answered: {', '.join(none)}" in first
+        # what a line lacks stands beside it, and what nobody decided where it is signed
+        assert plain.count("Not answered in full: ") == len(made) - len(whole) - len(none)
+        assert "advice of the data protection officer" in plain[plain.rindex("Sign-off") :]
+
+
+def test_what_the_run_assumes_of_an_attacker_is_no_statement(report):
+    sees = next(a for a in answers(read_regime("gdpr-recipient"), report.assessment) if "sees" in str(a.line.fields))
+    assert sees.said[0].text.startswith("Assumed by the run: The whole synthetic table.")
+    assert open_points(sees).startswith("not stated in the schema file: what else the attacker sees, ")
+    threat = report.assessment.threat
+    told = report.replaced(threat=replace(threat, attacker=replace(threat.attacker, sees=("the table",)))).assessment
+    sees = next(a for a in answers(read_regime("gdpr-recipient"), told) if "sees" in str(a.line.fields))
+    assert sees.said[0].text == "the table" and "attacker sees" not in open_points(sees)
 
 
 def test_what_is_stated_stands_beside_its_line_and_hostile_text_is_escaped(report):

@@ -830,7 +830,7 @@ def test_the_percent_of_a_sum_of_chances_is_that_of_the_people_beside_it():
 @pytest.mark.parametrize(
     ("verdict", "box"),
     [
-        ("excess found", "release against this evidence"),
+        ("excess found", "release in spite of this evidence"),
         ("cannot tell", "release although not cleared"),
         ("none found", "release"),
     ],

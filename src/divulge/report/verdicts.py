@@ -47,7 +47,7 @@ class VerdictWord:
 _UP, _DOWN = ("m-excess", -6.0, "l6 11h-12Z"), ("m-excess", 6.0, "l-6 -11h12Z")
 _DIAMOND = ("m-unsure", -6.0, "l6 6-6 6-6-6Z")
 _STEPS = "Withhold the table. Next:"
-_AGAINST = "release against this evidence"
+_AGAINST = "release in spite of this evidence"
 _NO_STEPS = "Do not release on this evidence. Next:"
 
 RISK = {

@@ -14,7 +14,7 @@ from divulge.report.prose.compared import short
 from divulge.report.prose.decision import Decision, decision
 from divulge.report.prose.tiles import state_words
 
-__all__ = ["NOT_ANSWERED", "LineAnswer", "Said", "answers", "in_words", "missing", "state_of_said"]
+__all__ = ["NOT_ANSWERED", "LineAnswer", "Said", "answers", "in_words", "open_points", "state_of_said"]
 
 NOT_ANSWERED = "Not answered by this report"
 _OUTSIDE = "withheld in an external edition"
@@ -33,7 +33,7 @@ class Said:
     state: str = ""
     """The verdict or state of a result."""
     why: str = ""
-    """Why the report has nothing."""
+    """Why the report has nothing, or has only what the run assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +66,20 @@ def answers(regime: Regime, data: Assessment) -> tuple[LineAnswer, ...]:
     )
 
 
-def missing(made: tuple[LineAnswer, ...]) -> list[str]:
-    """Return what is missing, line by line: what no report answers, what this run did not make, what nobody stated."""
-    out = []
-    for a in made:
-        whys = [a.line.missing.strip().removesuffix(".")] if a.line.missing.strip() else []
-        unstated = [in_words(s.name) for s in a.said if s.why == _UNSTATED]
-        whys += [f"not stated: {', '.join(unstated)}"] if unstated else []
-        whys += [f"{in_words(s.name)}: {s.why}" for s in a.said if not s.text and s.why != _UNSTATED]
-        if whys:
-            out.append(f"Line {a.number}: {'; '.join(whys)}.")
-    return out
+def open_points(a: LineAnswer) -> str:
+    """Return what a line lacks: what no report answers, what this run did not make, what nobody stated; "" if nothing.
+
+    What the run assumed, as nobody stated it, is lacking too.
+    """
+    whys = [a.line.missing.strip().removesuffix(".")] if a.line.missing.strip() else []
+    unstated = [in_words(s.name) for s in a.said if s.why == _UNSTATED]
+    whys += [f"not stated in the schema file: {', '.join(unstated)}"] if unstated else []
+    whys += [f"{in_words(s.name)}: {s.why}" for s in a.said if not s.text and s.why != _UNSTATED]
+    return "; ".join(whys)
 
 
-_UNSTATED = "not stated in the schema file"
+_UNSTATED = "not stated"
+_ASSUMED = (("attacker", "who"), ("attacker", "sees"))  # what the run assumes of an attacker who is not described
 _ABSENT = {
     "claim": "no claim was stated in the schema file",
     "facts.verbatim": "whole records were not looked for",
@@ -111,7 +111,7 @@ _CALLED = {
     "threat.attacker.sees": "what else the attacker sees",
     "threat.attacker.source": "where from",
     "threat.attacker.who": "who could try",
-    "verdict.bounds": "what the run rules out",
+    "verdict.bounds": "what the run does not exclude",
 }
 
 
@@ -139,9 +139,13 @@ def _field(name: str, data: Assessment, told: Decision) -> Said:
         _, table, key = name.split(".")
         texts = getattr(getattr(data.threat, table), key)
         if table == "attacker":
-            texts = texts or tuple(f"{a.name}: {t}" for a in data.threat.actors for t in getattr(a, key))
+            texts = texts or tuple(
+                f"{a.name}: {t.removesuffix('.')}" for a in data.threat.actors for t in getattr(a, key)
+            )
         stated = "; ".join(formatting.prose(t, 200) for t in texts)
-        return Said(name, formatting.brief(stated, _STATED), why="" if stated else _UNSTATED)
+        assumed = "" if stated or (table, key) not in _ASSUMED else statement.knowledge(data)[key]
+        said = f"Assumed by the run: {assumed}" if assumed else stated
+        return Said(name, formatting.brief(said, _STATED), why="" if stated else _UNSTATED)
     text = FIELDS[name](data, told) or ""
     outside = data.edition == "external" and name in ("facts.verbatim", "facts.repeated", "records")
     why = "" if text else _OUTSIDE if outside else _ABSENT.get(name, "not in this run")

@@ -8,7 +8,15 @@ from typing import Any
 from markupsafe import Markup
 
 from divulge.core.threat_model import Actor, Attacker, Release
-from divulge.release.regimes.answers import NOT_ANSWERED, LineAnswer, Said, answers, in_words, missing, state_of_said
+from divulge.release.regimes.answers import (
+    NOT_ANSWERED,
+    LineAnswer,
+    Said,
+    answers,
+    in_words,
+    open_points,
+    state_of_said,
+)
 from divulge.release.regimes.regime import MAPPING, Regime
 from divulge.report import formatting
 from divulge.report.blocks.table import HTML, MARKDOWN, Cell, Col, Small, Strong, Table, Word
@@ -19,6 +27,7 @@ from divulge.report.documents.tables import escaped, markdown_table
 from divulge.report.model import Assessment
 from divulge.report.prose import statement
 from divulge.report.prose.actors import by_actor
+from divulge.report.prose.decision import decision
 from divulge.report.verdicts import word_of
 
 __all__ = ["DOCUMENTS", "regime_markdown", "regime_page"]
@@ -34,9 +43,11 @@ _NO_JUDGEMENT = (
     "adds no verdict to those of the report."
 )
 _LETTERS = 180  # of what was stated
-_SIGNS = ("Whoever answers for the release", "Data protection officer")
-_PLACES = "name and office ________, decision ________, date ________, signature ________"
+_OF_RESULTS, _OF_TABLE = 320, 520  # letters of a result by actor, and of the table
+_PLACES = "name and office ________, {} ________, date ________, signature ________"
 _ACTORS = ("who", "knows", "source", "wants", "sees", "effort", "harm")
+_TAKEN, _ASSUMED = ("knows", "wants"), ("who", "sees")
+"""What the run knows of any actor, and what it assumes of an attacker who is not described."""
 _RELEASE = ("recipient", "purpose", "setting", "controls", "onward")
 
 
@@ -61,18 +72,18 @@ def regime_markdown(regime: Regime, data: Assessment) -> str:
     told = [f"- {escaped(line)}" for line in c["missing"]]
     actors = [f"- {name}: {escaped(text)}" for name, text in c["actors"]]
     signed = [f"- {word}: {escaped('; '.join(texts))}" for word, texts in c["decided"].given]
-    signs = [
-        f"- {who}: name and office ________, decision ________, date ________, signature ________" for who in _SIGNS
-    ]
+    signed += [f"- Not stated: {', '.join(c['decided'].left_out)}."] * bool(c["decided"].left_out)
+    signs = [f"- {who}: {_PLACES.format(what)}" for who, what in statement.SIGNS]
     parts = [
         f"# {escaped(regime.title)}",
         f"**{MAPPING}** {escaped(c['mapped'])}",
         escaped(regime.note),
         escaped(c["about"]),
         _NO_JUDGEMENT,
+        section_of("In short", "\n".join(f"- {name}: {escaped(text)}" for name, text in c["short"])),
         *(section_of(escaped(head), markdown_table(table)) for head, table in c["parts"]),
         section_of("What is missing", "\n".join(told) or "Nothing that the lines name."),
-        section_of("Actors", "\n".join(actors), c["silent"]),
+        section_of("Actors", "\n".join(actors), *c["silent"]),
         section_of("Sign-off", "\n".join([*signed, *signs]), statement.CERTIFICATE),
     ]
     return "\n\n".join(p for p in parts if p) + "\n"
@@ -83,8 +94,46 @@ DOCUMENTS = {"html": regime_page, "md": regime_markdown}
 
 
 def _whose(part: Attacker | Release) -> str:
-    """Return whose answers these are, before the name of each: of an actor the name."""
-    return f"{formatting.name(part.name)}, " if isinstance(part, Actor) else ""
+    """Return whose answers these are: of an actor the name."""
+    return formatting.name(part.name) if isinstance(part, Actor) else ""
+
+
+def _in_short(made: tuple[LineAnswer, ...], data: Assessment) -> list[tuple[str, str]]:
+    """Return the table, the verdict of the report with its limit, and which lines are answered."""
+    told = decision(data)
+    record = dict(statement.for_the_record(data, told))
+    whole = sum(not open_points(a) for a in made)
+    none, part = (
+        [str(a.number) for a in made if open_points(a) and a.answered == answered] for answered in (False, True)
+    )
+    lines = [f"{whole} of {len(made)} are answered"]
+    lines += [f"not answered: {', '.join(none)}"] * bool(none) + [f"in part: {', '.join(part)}"] * bool(part)
+    return [
+        ("table", formatting.brief(record["Table"], _OF_TABLE)),
+        ("verdict of the report", f"{told.title}. {record['Residual risk']}"),
+        ("limit", record["Limit"]),
+        ("lines", f"{'; '.join(lines)}."),
+    ]
+
+
+def _silent(data: Assessment, parts: list[tuple[Attacker | Release, tuple[str, ...]]]) -> list[str]:
+    """Return what nobody stated, by actor, first what the run took in its place."""
+    taken: list[str] = []
+    absent: list[str] = []
+    for part, keys in parts:
+        of_run = () if part is data.threat.release else _TAKEN if isinstance(part, Actor) else (*_TAKEN, *_ASSUMED)
+        unstated = [k for k in keys if not getattr(part, k)]
+        whose = f"{_whose(part)}: " if _whose(part) else ""
+        for names, out in (
+            ([k for k in unstated if k in of_run], taken),
+            ([k for k in unstated if k not in of_run], absent),
+        ):
+            out += [whose + ", ".join(statement.key_words(k) for k in names)] * bool(names)
+    return [
+        f"{head}: {'; '.join(out)}."
+        for head, out in (("Taken from the run, as it is not stated", taken), ("Not stated", absent))
+        if out
+    ]
 
 
 def _context(regime: Regime, data: Assessment) -> dict[str, Any]:
@@ -95,19 +144,21 @@ def _context(regime: Regime, data: Assessment) -> dict[str, Any]:
     decided = statement.decided(data)
     actors = [(name, formatting.brief(text, _LETTERS)) for name, text in statement.knowledge(data).items()]
     actors += [
-        (formatting.name(a.name), formatting.brief(f"{a.state}. {a.sentence}", _LETTERS)) for a in by_actor(data)
+        (formatting.name(a.name), formatting.brief(f"{a.state}. {a.sentence}", _OF_RESULTS)) for a in by_actor(data)
     ]
-    parts: list[tuple[Attacker | Release, tuple[str, ...]]] = [
+    of: list[tuple[Attacker | Release, tuple[str, ...]]] = [
         *((part, _ACTORS) for part in attackers),
         (release, _RELEASE),
     ]
     stated = [
-        (_whose(part) + formatting.prose(k.replace("_", " ")), formatting.brief("; ".join(getattr(part, k)), _LETTERS))
-        for part, keys in parts
+        (
+            f"{_whose(part)}, {statement.key_words(k)}".removeprefix(", "),
+            formatting.brief("; ".join(getattr(part, k)), _LETTERS),
+        )
+        for part, keys in of
         for k in keys
         if getattr(part, k) and not (part is not release and k == "who")
     ]
-    silent = [_whose(part) + k for part, keys in parts for k in keys if not getattr(part, k)]
     synthetic = data.tables.synthetic
     digest = f"; sha256 of the synthetic table begins with {synthetic.sha256[:12]}" if synthetic.sha256 else ""
     edition = "external edition" if data.edition == "external" else "custodian's edition"
@@ -119,13 +170,13 @@ def _context(regime: Regime, data: Assessment) -> dict[str, Any]:
         "about": f"The report: divulge {data.divulge}, {data.started[:10]}, {edition}{digest}.",
         "judges": _NO_JUDGEMENT,
         "parts": [(head, _table(head, [a for a in made if a.line.under == head])) for head in heads],
-        "missing": missing(made),
+        "short": _in_short(made, data),
+        "missing": [f"Line {a.number}: {open_}." for a in made if (open_ := open_points(a))],
         "actors": [*actors, *stated],
-        "silent": f"Not stated: {', '.join(dict.fromkeys(s.replace('_', ' ') for s in silent))}." if silent else "",
+        "silent": _silent(data, of),
         "decided": statement.Stated(
             [(w, [formatting.brief("; ".join(texts), _LETTERS)]) for w, texts in decided.given], decided.left_out
         ),
-        "signs": _SIGNS,
         "certificate": statement.CERTIFICATE,
         "data": data,
         "version": data.divulge,
@@ -141,10 +192,8 @@ def _table(head: str, rows: list[LineAnswer]) -> Table:
     def said(a: LineAnswer) -> Cell:
         given = [s for s in a.said if s.text]
         pieces: list[Any] = [p for s in given for p in _pieces(s, alone=len(a.said) == 1)]
-        if a.line.missing or not a.answered:
-            part = NOT_ANSWERED if not a.answered else "Not answered in full"
-            why = a.line.missing or "; ".join(dict.fromkeys(s.why for s in a.said))
-            pieces += [Strong(part), f": {why.strip().removesuffix('.')}."]
+        if lacking := open_points(a):
+            pieces += [Strong("Not answered in full" if a.answered else NOT_ANSWERED), f": {lacking}."]
         return tuple(pieces)
 
     def of(a: LineAnswer) -> Cell:

@@ -36,11 +36,12 @@ def _policy(data: Assessment, told: Decision) -> str:
 
 
 def _bounds(data: Assessment, told: Decision) -> str:
-    """Return what the main tests rule out, test by test."""
+    """Return how far a leak could still reach by the tests that found nothing, test by test."""
     if not told.reach:
         return told.unbounded
     limits = "; ".join(f"{r.test.replace(': ', ', ')} {r.limit}" for r in told.reach)
-    return f"A leak that was not found could still reach up to so many members: {limits}."
+    level = f"{100 * data.settings.level:g}% confidence each"
+    return f"By tests that found nothing a leak could still reach at most ({level}), of members unless named: {limits}."
 
 
 def _tables(data: Assessment, told: Decision) -> str:
@@ -55,7 +56,7 @@ def _tables(data: Assessment, told: Decision) -> str:
 def _untested(data: Assessment, told: Decision) -> str:
     if data.not_tested or data.failed or data.left_out:
         return told.not_tested
-    names = [o.attack.replace("_", " ") for o in data.not_run]
+    names = [f"{o.attack.replace('_', ' ')} ({formatting.prose(o.why, 80)})" for o in data.not_run]
     more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     of = f" Attacks that it did not make: {', '.join(names[:_NAMED])}{more}." if names else ""
     return f"Every question of the report was asked.{of}"
@@ -74,7 +75,13 @@ def _edition(data: Assessment, told: Decision) -> str:
 def _facts(place: int) -> Field:
     def told(data: Assessment, _: Decision) -> str:
         facts = facts_in_words(data)
-        return facts[place] if len(facts) > place else "" if place == 0 or not facts else "No record stands out so."
+        return (
+            facts[place]
+            if len(facts) > place
+            else ""
+            if place == 0 or not facts
+            else "No person's record is repeated so often that it stands out."
+        )
 
     return told
 

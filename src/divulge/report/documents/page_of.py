@@ -21,6 +21,7 @@ from divulge.report.blocks import kept as of_kept
 from divulge.report.blocks import results as of_results
 from divulge.report.blocks.table import Cell
 from divulge.report.documents.tables import html_cell, html_table
+from divulge.report.prose.statement import SIGNS
 from divulge.report.verdicts import word_of
 
 __all__ = ["fact", "page_of"]
@@ -102,6 +103,7 @@ def _environment() -> Any:
     written = {name: _written(getattr(cells, name)) for name in shared}
     environment.globals |= written | {"kept_state": _written(cells.fidelity), "moved": written["verdict"]}
     tables = (charts, drawn, evidence, of_kept, of_results, uniqueness)
+    environment.globals["signs"] = SIGNS
     environment.globals["blocks"] = {module.__name__.rpartition(".")[2]: module for module in tables}
     return environment
 

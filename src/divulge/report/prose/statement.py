@@ -22,6 +22,7 @@ __all__ = [
     "CERTIFICATE",
     "FOR_THE_RECORD",
     "PROCESSING",
+    "SIGNS",
     "Stated",
     "about",
     "decided",
@@ -48,6 +49,9 @@ CERTIFICATE = (
     "auxiliary data, new attacks or a further release make it due again."
 )
 """What the report is evidence for, and for how long."""
+
+SIGNS = (("Whoever answers for the release", "decision"), ("Data protection officer", "advice"))
+"""Who signs, and what: the officer advises and does not decide."""
 
 _ENTRIES = 20
 _FEW = 6  # columns of an actor that are named among others
@@ -165,7 +169,7 @@ def knowledge(data: Assessment) -> dict[str, str]:
         tested = list(dict.fromkeys(r.target for r in data.results if r.target))
         names = ", ".join(map(formatting.name, tested))
         wanted = f"Each usable column that is no key, in turn: {names}." if tested else "No target was tested."
-    who = [f"{formatting.name(a.name)}: {' '.join(a.who)}".removesuffix(": ") for a in actors]
+    who = [f"{formatting.name(a.name)}: {' '.join(a.who).removesuffix('.')}".removesuffix(": ") for a in actors]
     who = who or list(data.threat.attacker.who)
     real, rows = data.tables.real, formatting.compact(data.tables.real.rows)
     n = formatting.rows_of(data, "holdout")
@@ -271,8 +275,11 @@ def _detectable(data: Assessment) -> str:
 
 def _thresholds(data: Assessment) -> str:
     settings = data.settings
-    level = f"{100 * settings.level:g}%"
-    return f"Acceptable risk {settings.acceptable:g}, at a level of {level}; set by whoever ran this, no legal limit."
+    share, level = f"{100 * settings.acceptable:g}%", f"{100 * settings.level:g}%"
+    return (
+        f"A leak that reaches up to {share} of members is taken as acceptable, and every limit holds with {level} "
+        "confidence; set by whoever ran this, no legal limit."
+    )
 
 
 def _worst(data: Assessment) -> str:
