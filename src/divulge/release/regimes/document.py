@@ -106,7 +106,8 @@ def _in_short(made: tuple[LineAnswer, ...], data: Assessment) -> list[tuple[str,
     none, part = (
         [str(a.number) for a in made if open_points(a) and a.answered == answered] for answered in (False, True)
     )
-    lines = [f"{whole} of {len(made)} are answered"]
+    unsure = sum(not open_points(a) and any(s.state == "cannot tell" for s in a.said) for a in made)
+    lines = [f"{whole} of {len(made)} are answered" + f" ({unsure} of them: cannot tell)" * bool(unsure)]
     lines += [f"not answered: {', '.join(none)}"] * bool(none) + [f"in part: {', '.join(part)}"] * bool(part)
     return [
         ("table", formatting.brief(record["Table"], _OF_TABLE)),

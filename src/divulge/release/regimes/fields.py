@@ -41,7 +41,7 @@ def _bounds(data: Assessment, told: Decision) -> str:
         return told.unbounded
     limits = "; ".join(f"{r.test.replace(': ', ', ')} {r.limit}" for r in told.reach)
     level = f"{100 * data.settings.level:g}% confidence each"
-    return f"By tests that found nothing a leak could still reach at most ({level}), of members unless named: {limits}."
+    return f"Tests without a finding leave open ({level}), of members unless named, at most: {limits}."
 
 
 def _tables(data: Assessment, told: Decision) -> str:
@@ -86,6 +86,11 @@ def _facts(place: int) -> Field:
     return told
 
 
+def _preconditions(data: Assessment, told: Decision) -> str:
+    names = ", ".join(formatting.prose(c.check, 40) for c in data.preconditions)
+    return f"{told.preconditions} Looked at: {names}." if names else told.preconditions
+
+
 def _use(data: Assessment, told: Decision) -> str:
     return next((t.sentence for t in told.tiles if t.id == "use"), "")
 
@@ -99,7 +104,7 @@ FIELDS: dict[str, Field] = {
     "not_tested": _untested,
     "policy": _policy,
     "positive_control": lambda data, told: _evidence("positive control")(data, told) if data.positive_control else "",
-    "preconditions": lambda data, told: told.preconditions,
+    "preconditions": _preconditions,
     "records": _evidence("average and worst"),
     "settings.acceptable": _evidence("thresholds"),
     "settings.keys": _knowledge("knows"),

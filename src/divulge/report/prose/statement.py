@@ -274,12 +274,7 @@ def _detectable(data: Assessment) -> str:
 
 
 def _thresholds(data: Assessment) -> str:
-    settings = data.settings
-    share, level = f"{100 * settings.acceptable:g}%", f"{100 * settings.level:g}%"
-    return (
-        f"A leak that reaches up to {share} of members is taken as acceptable, and every limit holds with {level} "
-        "confidence; set by whoever ran this, no legal limit."
-    )
+    return f"{_limit(data)} Limits hold with {100 * data.settings.level:g}% confidence, all of an attack together."
 
 
 def _worst(data: Assessment) -> str:
@@ -383,8 +378,8 @@ def _limit(data: Assessment) -> str:
         for a in (data.policy.accepted if data.policy else ())
     ]
     return (
-        f"{100 * data.settings.acceptable:g}% of members, {who}: how many more members than strangers an attack may "
-        f"reach for all that the run can exclude. No law names a number.{''.join(accepted)}"
+        f"{100 * data.settings.acceptable:g}% of members, {who}. A table is cleared where every main test excludes "
+        f"that an attack reaches more of them than that beyond chance. No law names a number.{''.join(accepted)}"
     )
 
 
