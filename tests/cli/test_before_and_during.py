@@ -45,6 +45,28 @@ def test_wrong_names_are_told_before_a_table_is_read(folder, run, command, optio
     assert says in err and "hint: " in err and "field" not in err
 
 
+@pytest.mark.parametrize(
+    ("option", "value"), [("--keys", "nr"), ("--targets", "nr"), ("--subgroups", "nr"), ("--unit", "nr")]
+)
+def test_the_file_that_lacks_a_column_is_named_before_a_table_is_read(folder, run, option, value):
+    (folder / "real.csv").write_text("nr," + BROKEN)  # reading it would fail
+    code, _, err = run("assess", "real.csv", "syn.csv", option, value)
+    assert code == 2
+    assert f"{option[2:]}: syn.csv has no column 'nr', which other tables have. hint: " in err
+
+
+def test_a_column_of_one_file_alone_can_be_ignored(folder, run):
+    lines = (folder / "real.csv").read_text().splitlines()
+    (folder / "real.csv").write_text(
+        "\n".join(f"{cell},{line}" for cell, line in zip(["nr", *range(999)], lines, strict=False))
+    )
+    code, out, _ = run("plan", "real.csv", "syn.csv", "--ignore", "nr")
+    assert code == 0
+    assert "nr" not in out.split()
+    code, _, err = run("plan", "real.csv", "syn.csv", "--ignore", "nn")
+    assert code == 2 and "ignore: no column 'nn'; there are 'nr', 'age', " in err
+
+
 def test_a_broken_file_is_told_where_the_names_are_right(folder, run):
     (folder / "real.csv").write_text(BROKEN)
     assert "field" in run("assess", "real.csv", "syn.csv", "--keys", "age")[2]

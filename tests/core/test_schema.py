@@ -265,6 +265,30 @@ def test_a_unit_that_some_tables_lack_is_told_by_table():
         build_case(people, synthetic, people, unit="house")
 
 
+@pytest.mark.parametrize("role", ["unit", "key", "target"])
+def test_a_role_of_the_schema_on_a_column_that_one_table_lacks_is_told_by_table(role):
+    people = pl.DataFrame({"a": [1, 2, 3, 4], "home": [1, 1, 2, 2]})
+    schema = schema_from_toml(f'[columns.home]\nkind = "categorical"\nroles = ["{role}"]')
+    with pytest.raises(ColumnError, match=r"holdout has no column 'home', which other tables have\. hint: "):
+        build_case(people, people, people.drop("home"), schema=schema)
+
+
+@pytest.mark.parametrize("role", [0, 1, 2])
+@pytest.mark.parametrize("how", ["argument", "schema"])
+def test_a_column_that_any_table_has_can_be_ignored(role, how):
+    """A row number that pandas wrote into one of the files."""
+    people = pl.DataFrame({"a": [1, 2, 3, 4], "b": [1, 1, 2, 2]})
+    tables = [people.with_columns(number=pl.Series([0, 1, 2, 3])) if i == role else people for i in range(3)]
+    by_schema = schema_from_toml('[columns.number]\nroles = ["ignore"]')
+    asked = {"ignore": ["number"]} if how == "argument" else {"schema": by_schema}
+    case = build_case(*tables, **asked)
+    assert case.columns == ("a", "b")
+    assert case.ignored == ("number",)
+    assert any("left out, 1 in all: 'number'" in note for note in case.notes)  # the report still says that it is there
+    with pytest.raises(ColumnError, match=r"ignore: no column 'nr'; there are 'a', 'b', 'number'"):
+        build_case(*tables, ignore=["nr"])
+
+
 # --- limits and rules -------------------------------------------------------------------------------------------------
 
 LIMITED = r"""

@@ -11,7 +11,9 @@ from divulge.attacks.inference.mean_over_targets import MEAN, mean_over_targets
 from divulge.case.case import build_case
 from divulge.core.result import Baseline, Difference, Individual, Rate, Result, Risk
 from divulge.report.model import LeftOut, NotCompared
+from divulge.report.prose.bounds import holding
 from divulge.run.assess import assess_with
+from divulge.run.judging.scope import not_compared, without_strangers
 from divulge.run.judging.verdict import Scope, overall
 from divulge.run.planning.options import Attacker, Reading, RunOptions
 from divulge.run.planning.primaries import bounds_of
@@ -388,3 +390,31 @@ def test_a_clean_table_whose_holdout_holds_training_rows_is_no_finding(share):
     assert share < 1 or any(r.verdict == "excess found" for r in report.results)
     assert report.verdict == "cannot tell"
     assert "The comparison does not hold (no overlap)" in report.to_dict()["verdict"]["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("column", "held"),
+    [("number", False), ("name", True), ("name, none of them copied", False)],
+)
+def test_an_ignored_column_that_the_holdout_lacks_holds_the_verdict_where_people_recur(column, held):
+    people = pl.DataFrame({"a": [i % 7 for i in range(40)]})
+    told = {"number": range(40), "name": [f"person {i}" for i in range(40)]}.get(column, [f"x{i}" for i in range(40)])
+    real = people.with_columns(extra=pl.Series(told))
+    other = real.with_columns(extra=pl.Series([f"y{i}" for i in range(40)])) if "none" in column else real
+    for ignore in ([], ["extra"]):
+        case = build_case(real, other, people, ignore=ignore)
+        results = divulge.copies.run(case)
+        assert without_strangers(case, results) == (["extra"] if held or not ignore else [])
+        told = {c.column: c.why for c in not_compared(case, Attacker(), results)}
+        assert told.get("extra") == ("ignored" if ignore else None)
+
+
+@pytest.mark.parametrize("ignore", [(), ("extra",)])
+def test_an_ignored_column_of_the_synthetic_table_alone_holds_nothing_back(ignore):
+    people = pl.DataFrame({"a": [i % 7 for i in range(40)]})
+    case = build_case(
+        people, people.with_columns(extra=pl.lit("x") + pl.col("a").cast(pl.String)), people, ignore=ignore
+    )
+    told = not_compared(case, Attacker(), [])
+    assert {c.column: c.why for c in told}["extra"] == ("ignored" if ignore else "the real table has no such column")
+    assert bool(holding(told)) == (not ignore)

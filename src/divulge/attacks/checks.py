@@ -52,11 +52,11 @@ def checked_keys(case: Case, keys: Sequence[str], target: str | None = None) -> 
         raise SettingError("keys: none given. hint: name the columns that the attacker knows.")
     if len(set(keys)) < len(keys):
         raise SettingError("keys: a column is named twice. hint: name each once.")
-    check_columns("keys", keys, case.columns, case.levels)
+    check_columns("keys", keys, case.by_table, case.levels)
     if target is not None:
         if not isinstance(target, str):
             raise SettingError("target: expected the name of one column. hint: pass one text.")
-        check_columns("target", [target], case.columns, case.levels)
+        check_columns("target", [target], case.by_table, case.levels)
         if target in keys:
             raise SettingError(f"target: {target!r} is among the keys. hint: what is known cannot be the secret.")
     notes = []

@@ -17,12 +17,12 @@ from divulge.case.encoded import ROLES, EncodedTables
 from divulge.case.outlined import facts_of_outline
 from divulge.core.errors import ColumnError, SettingError
 from divulge.core.memo import Memo
-from divulge.core.schema import FEW_PEOPLE, Column, Facts, Schema, check_columns, check_unit, column_names, infer
+from divulge.core.schema import FEW_PEOPLE, Column, Facts, Schema, check_columns, column_names, infer
 from divulge.kernels.counts.binning import Binning
 from divulge.kernels.counts.contingency import ContingencyTable, count, joint
 from divulge.kernels.runtime import in_threads
 from divulge.tables.frames import Table, check_missing, collect
-from divulge.tables.matched_names import matched_names
+from divulge.tables.matched_names import LEFT_OUT, matched_names, shared_columns
 from divulge.tables.opening import opened
 from divulge.tables.pooled_columns import PooledColumn
 from divulge.tables.written_forms import said_columns
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["COLLECTED", "IN_FILES", "LEFT_OUT", "READ", "Case", "build_case", "infer_schema", "schema_of"]
 
 COLLECTED = "the tables were read into memory"
-LEFT_OUT = "columns that not all tables have are left out"
 READ = "column"
 """How notes begin that say how a column was read."""
 IN_FILES = "codes of all rows in files"
@@ -64,6 +63,8 @@ class Case:
     """Called during a long search with the number of rows done and the number of all rows."""
     reveal_values: bool = False
     """Whether subgroups are named by their values. Values are data: True only where the user asked for it."""
+    ignored: tuple[str, ...] = ()
+    """Ignored columns that not all tables have; the schema says which of the others are ignored."""
     persons: Persons | None = None
     """Where the rows are the people of linked tables: what else stands there of them."""
     cache: Memo = field(default_factory=Memo)
@@ -85,6 +86,11 @@ class Case:
     def without_members(self) -> tuple[str, ...]:
         """Columns of the synthetic table that the real table lacks: nobody's value can be compared with theirs."""
         return tuple(c for c in self.tables[1].columns if c not in self.tables[0].columns)
+
+    @property
+    def by_table(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each table, by its role."""
+        return {t.role: t.columns for t in self.tables}
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -170,7 +176,7 @@ class Case:
         encoded.said = self.encoded.said
         return Case(
             tables, self.columns, self.schema, self.missing, self.seed, self.level,
-            (*self.notes, f"{COLLECTED}: {why}"), encoded, self.draws, self.progress,
+            (*self.notes, f"{COLLECTED}: {why}"), encoded, self.draws, self.progress, ignored=self.ignored,
         )  # fmt: skip
 
     def with_synthetic(self, codes: Mapping[str, NDArray[np.int32]]) -> Case:
@@ -394,39 +400,35 @@ def build_case(
     missing = check_missing(missing)
     given = [(real, "real"), (synthetic, "synthetic")] + ([] if holdout is None else [(holdout, "holdout")])
     tables = matched_names([opened(native, role, missing, engine) for native, role in given])
-    shared = set.intersection(*(set(t.columns) for t in tables))
-    columns = tuple(c for c in tables[0].columns if c in shared)
-    if not columns:
-        raise ColumnError(
-            f"the tables have no column in common: real has {_some(tables[0].columns)}, "
-            f"synthetic has {_some(tables[1].columns)}. hint: columns are matched by name; rename them."
-        )
-    notes = [n for t in tables for n in t.notes]
-    for table in tables:
-        extra = [c for c in table.columns if c not in shared]
-        if extra:
-            notes.append(f"{table.role}: {LEFT_OUT}, {len(extra)} in all: {_some(extra)}")
+    columns, left_out = shared_columns(tables)
+    notes = [*(n for t in tables for n in t.notes), *left_out]
+    roles = {role: () if schema is None else schema.with_role(role) for role in ("unit", "key", "target", "ignore")}
     named = [] if unit is None else list(column_names("unit", unit))
     ignored = column_names("ignore", ignore)
     levels = [name for t in tables for name in t.levels]
-    check_unit(named, {t.role: t.columns for t in tables}, levels)
-    check_columns("ignore", ignored, columns, levels)
+    by_table = {t.role: t.columns for t in tables}
+    known = tuple(dict.fromkeys(c for t in tables for c in t.columns))
+    check_columns("unit", [*named, *(c for c in roles["unit"] if c in known)], by_table, levels)
+    check_columns("ignore", ignored, known, levels)  # one table that has it is enough
+    for role in ("key", "target"):
+        check_columns(f"{role}s", [c for c in roles[role] if c in known], by_table)
+    apart = tuple(c for c in known if c not in columns and c in {*ignored, *roles["ignore"]})
     encoded = EncodedTables(tables, columns, Schema(()), missing)
     encoded.said = said_columns(schema)
     case = Case(tables, columns, Schema(()), missing, seed, level, (), encoded)
-    if asked is not None and set(asked) <= shared:
-        units = [*named, *(() if schema is None else schema.with_role("unit"))]
-        read = tuple(c for c in columns if c in {*asked, *units})
+    if asked is not None and set(asked) <= set(columns):
+        read = tuple(c for c in columns if c in {*asked, *named, *roles["unit"]})
     else:
         read = columns
-    full = _schema_of(case, schema, named, ignored, progress, read)
+    full = _schema_of(case, schema, named, ignored, progress, read, known)
     notes += [f"{READ} {c!r} {encoded.known(c).note}" for c in read if encoded.known(c).note]
-    return Case(tables, columns, full, missing, seed, level, tuple(notes), encoded.with_schema(full))
+    with_kinds = encoded.with_schema(full)
+    return Case(tables, columns, full, missing, seed, level, tuple(notes), with_kinds, ignored=apart)
 
 
 def _schema_of(
     case: Case, schema: Schema | None, unit: Sequence[str], ignore: Sequence[str], progress: Callable[[str], None],
-    read: Sequence[str],
+    read: Sequence[str], known: Iterable[str],
 ) -> Schema:  # fmt: skip
     """Return the inferred schema of some columns, with those of a given one and the roles that were named."""
     if case.in_memory:  # DuckDB and Spark have their own threads and must not be queried from two threads at once
@@ -437,7 +439,6 @@ def _schema_of(
         inferred.append(_inferred(case, column))
     full = Schema(tuple(inferred))
     if schema is not None:
-        known = {c for t in case.tables for c in t.columns}
         check_columns("schema", [c.name for c in schema.columns if c.name not in known], case.columns)
         full = full.override(Schema(tuple(c for c in schema.columns if c.name in read), schema.threat))
     full = full.give_roles(unit=unit, ignore=[c for c in ignore if c in read])
@@ -470,7 +471,7 @@ def schema_of(
     encoded = EncodedTables((given,), given.columns, Schema(()), missing)
     encoded.said = said_columns(schema)
     case = Case((given,), given.columns, Schema(()), missing, 0, 0.95, (), encoded)
-    return _schema_of(case, schema, named, ignored, lambda _: None, given.columns)
+    return _schema_of(case, schema, named, ignored, lambda _: None, given.columns, given.columns)
 
 
 def infer_schema(table: Any, *, missing: Sequence[str] = ()) -> Schema:
@@ -493,7 +494,3 @@ def _inferred(case: Case, column: str) -> Column:
     facts = case.facts(column)
     alike = facts.n_commonest >= FEW_PEOPLE > facts.n_rows - facts.n_commonest
     return infer(case.facts(column, 1) if alike and len(case.tables) > 1 else facts)
-
-
-def _some(names: Sequence[str], n: int = 10) -> str:
-    return ", ".join(map(repr, names[:n])) + (f" and {len(names) - n} more" if len(names) > n else "")

@@ -52,7 +52,7 @@ def distance_columns(case: Case, columns: Sequence[str] | None = None) -> tuple[
     """
     if columns is not None:
         columns = column_names("columns", columns)
-        check_columns("columns", columns, case.columns, case.levels)
+        check_columns("columns", columns, case.by_table, case.levels)
         if len(set(columns)) < len(columns):
             raise SettingError("columns: a column is named twice. hint: name each once.")
         if not columns:

@@ -101,14 +101,19 @@ def check_names(paths: Sequence[str], options: Mapping[str, Any]) -> None:
     from divulge.tables.matched_names import plain_name
     from divulge.tables.readers import columns_in
 
-    wanted = {option: options.get(option, ()) for option in ("keys", "targets", "subgroups", "ignore")}
+    wanted = {option: options.get(option, ()) for option in ("keys", "targets", "subgroups")}
     wanted["unit"] = [] if options["unit"] is None else [options["unit"]]
-    for path in paths:
-        if (known := columns_in(path)) is None:
-            continue
-        known = tuple(dict.fromkeys((*known, *map(plain_name, known))))  # a run matches names so
-        for option, names in wanted.items():
-            check_columns(option, names, known)
+    headers = {path: columns_in(path) for path in paths}
+    # a run matches names so
+    known = {
+        as_text(path): tuple(dict.fromkeys((*own, *map(plain_name, own))))
+        for path, own in headers.items() if own is not None
+    }  # fmt: skip
+    for option, names in wanted.items() if known else ():
+        check_columns(option, names, known)
+    if len(known) == len(headers):  # one table that has a column is enough
+        anywhere = list(dict.fromkeys(name for columns in known.values() for name in columns))
+        check_columns("ignore", options.get("ignore", ()), anywhere)
 
 
 def check_place(folder: Path) -> None:

@@ -22,7 +22,6 @@ __all__ = [
     "Role",
     "Schema",
     "check_columns",
-    "check_unit",
     "column_from",
     "column_names",
     "infer",
@@ -458,33 +457,32 @@ def column_names(option: str, given: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in names)
 
 
-def check_columns(role: str, wanted: Sequence[str], known: Sequence[str], levels: Sequence[str] = ()) -> None:
-    """Raise a `ColumnError` that names the first unknown column of `wanted`, and the nearest known name.
+def check_columns(
+    role: str, wanted: Sequence[str], known: Sequence[str] | Mapping[str, Sequence[str]], levels: Sequence[str] = ()
+) -> None:
+    """Raise a `ColumnError` that names the first column of `wanted` that a table lacks.
 
-    `levels` are the names of the levels of an index, which are no columns.
+    `known` are the columns of one table, or those of each of several tables by its name: the error then says which of
+    them lack the column. `levels` are the names of the levels of an index, which are no columns.
     """
+    tables = known if isinstance(known, Mapping) else {"": known}
+    shared = [c for c in next(iter(tables.values())) if all(c in columns for columns in tables.values())]
     for name in wanted:
-        if name in known:
+        lacking = [table for table, columns in tables.items() if name not in columns]
+        if not lacking:
             continue
         if name in levels:
             raise ColumnError(
                 f"{role}: {name!r} is a level of the table's index, and divulge reads columns only. "
                 "hint: reset_index() makes it a column."
             )
-        raise ColumnError(no_such(role, "column", name, known))
-
-
-def check_unit(wanted: Sequence[str], tables: Mapping[str, Sequence[str]], levels: Sequence[str] = ()) -> None:
-    """Raise a `ColumnError` unless every table, by role, has the columns of the unit; it names those that lack one."""
-    for name in wanted:
-        lacking = [role for role, columns in tables.items() if name not in columns]
-        if 0 < len(lacking) < len(tables):
-            raise ColumnError(
-                f"unit: {' and '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no column {name!r}, which "
-                "other tables have. hint: every table needs it; in a synthetic table the row numbers will do."
-            )
-    shared = [c for c in next(iter(tables.values())) if all(c in columns for columns in tables.values())]
-    check_columns("unit", wanted, shared, levels)
+        if len(lacking) == len(tables):
+            raise ColumnError(no_such(role, "column", name, shared))
+        who = f"{' and '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no column {name!r}"
+        hint = "every table needs it; in a synthetic table the row numbers will do."
+        if role != "unit":
+            hint = f"add it there, or leave it out of {role}; a column is compared where every table has it."
+        raise ColumnError(f"{role}: {who}, which other tables have. hint: {hint}")
 
 
 def no_such(where: str, what: str, name: str, known: Sequence[str]) -> str:

@@ -131,7 +131,7 @@ def _answer(
         settings["columns"] = column_names("columns", settings["columns"])
     for name in ("targets", "groups", "columns", "target"):
         if (given := settings.get(name)) is not None:
-            check_columns(name, [given] if name == "target" else given, case.columns)
+            check_columns(name, [given] if name == "target" else given, case.by_table)
     if engine in COUNTING:
         case = case.with_codes(coded_columns(case, settings.get("groups") or ()))
     notes = tuple(n for n in case.notes if LEFT_OUT in n or n.startswith((COLLECTED, READ)))

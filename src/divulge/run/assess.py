@@ -43,7 +43,7 @@ from divulge.run.fidelity_in_run import FidelityFound, fidelity_in_run
 from divulge.run.forecasting.memory_check import TOO_LARGE, fitting, memory_told
 from divulge.run.forecasting.run_time import size_in_words, time_left_of
 from divulge.run.judging.records import exposed_strangers, per_record, told_facts
-from divulge.run.judging.scope import not_compared
+from divulge.run.judging.scope import not_compared, without_strangers
 from divulge.run.judging.verdict import Scope, adjust_across_families, downgraded, n_families, overall
 from divulge.run.making.checkpoints import Interrupted
 from divulge.run.making.positive_control import KINDS, check_share
@@ -443,7 +443,7 @@ class _Assessing:
             accepted=self.options.accepted,
             not_compared=not_compared(case, self.attacker, results),
             whole_record=case.whole_record,
-            without_strangers=case.without_strangers,
+            without_strangers=without_strangers(case, results),
             person=repeated_in_words(facts) if facts is not None and facts.repeated.found else "",
             too_close=too_close,
         )

@@ -160,7 +160,7 @@ def fidelity(
         engine=engine,
     )  # fmt: skip
     for name, columns in named.items():
-        check_columns(name, columns or (), case.columns)
+        check_columns(name, columns or (), case.by_table)
     if elsewhere:
         case = codes_for_fidelity(case, named["groups"] or (), beyond_memory=beyond_memory)
     case = case if elsewhere else case.collected("measures of fidelity need every row")

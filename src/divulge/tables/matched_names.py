@@ -10,9 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from divulge.core.errors import ColumnError
 from divulge.tables.frames import Table
 
-__all__ = ["differing_names", "matched_names", "plain_name"]
+__all__ = ["LEFT_OUT", "differing_names", "matched_names", "plain_name", "shared_columns", "some_of"]
+
+LEFT_OUT = "columns that not all tables have are left out"
 
 
 def matched_names(tables: Sequence[Table]) -> tuple[Table, ...]:
@@ -53,6 +56,30 @@ def _renamed(table: Table, first: Table, form: Callable[[str], str], apart: str)
         names={new.get(name, name): inner for name, inner in table.names.items()},
         notes=(*table.notes, *told),
     )
+
+
+def shared_columns(tables: Sequence[Table]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns that all tables have, in the order of the first, and notes on those that they do not.
+
+    Raises
+    ------
+    ColumnError
+        They have none in common.
+    """
+    columns = tuple(c for c in tables[0].columns if all(c in t.columns for t in tables))
+    if not columns:
+        raise ColumnError(
+            f"the tables have no column in common: real has {some_of(tables[0].columns)}, "
+            f"synthetic has {some_of(tables[1].columns)}. hint: columns are matched by name; rename them."
+        )
+    left = {t.role: [c for c in t.columns if c not in columns] for t in tables}
+    notes = (f"{role}: {LEFT_OUT}, {len(own)} in all: {some_of(own)}" for role, own in left.items() if own)
+    return columns, tuple(notes)
+
+
+def some_of(names: Sequence[str], n: int = 10) -> str:
+    """Return the first names of columns, quoted, and how many more there are."""
+    return ", ".join(map(repr, names[:n])) + (f" and {len(names) - n} more" if len(names) > n else "")
 
 
 def differing_names(tables: Sequence[Table], shared: Sequence[str]) -> str:

@@ -233,7 +233,7 @@ def _checked(
         raise SettingError(f"tolerance: a {type(tolerance).__name__} is no number. hint: 0.05 is the default.")
     if not 0 <= tolerance < 1:
         raise SettingError(f"tolerance: {tolerance} is outside [0, 1). hint: 0.05 is the default.")
-    check_columns("subgroups", _listed("subgroups", subgroups), case.columns, case.levels)
+    check_columns("subgroups", _listed("subgroups", subgroups), case.by_table, case.levels)
     wanted = WAYS if ways is None else _listed("ways", ways)
     for way in wanted:
         one_of("ways", way, WAYS)
@@ -314,7 +314,7 @@ def _about(
 def _known(case: Case, target: str, keys: Sequence[str] | None) -> tuple[tuple[str, ...], list[str]]:
     if keys is not None:
         return checked_keys(case, keys, target)
-    check_columns("target", [target], case.columns, case.levels)
+    check_columns("target", [target], case.by_table, case.levels)
     used, notes = distance_columns(case)
     known = tuple(c for c in used if c != target)
     if not known:

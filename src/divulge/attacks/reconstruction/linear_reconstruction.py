@@ -216,7 +216,7 @@ def _known(case: Case, target: str, keys: Sequence[str] | None) -> tuple[tuple[s
     if keys is not None:
         names, notes = checked_keys(case, keys, target)
         return tuple(sorted(names)), notes
-    check_columns("target", [target], case.columns, case.levels)
+    check_columns("target", [target], case.by_table, case.levels)
     used, notes = distance_columns(case)
     names = tuple(sorted(c for c in used if c != target))
     if not names:

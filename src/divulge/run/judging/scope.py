@@ -17,8 +17,9 @@ from divulge.report.model import NotCompared
 from divulge.report.prose.bounds import ALONE, BY_RUNS, NO_RELATION, NO_VALUE, OTHER_FORM, UNLIKE, UNREAD
 from divulge.run.planning.options import Attacker
 
-__all__ = ["not_compared"]
+__all__ = ["IGNORED", "not_compared", "without_strangers"]
 
+IGNORED = "ignored"
 
 _UNKNOWN = 0.1
 """Share of real rows whose value the synthetic table lacks, from which mostly new values hold "none found" back."""
@@ -46,16 +47,34 @@ def not_compared(case: Case, attacker: Attacker, results: Sequence[Result]) -> l
         else _why_not(case, c.name)
         for c in case.schema.columns
     }
-    why |= {name: "row numbers" if _numbers_rows(case, name) else ALONE for name in case.without_members}
+    why |= {name: IGNORED for name in case.without_strangers if name in case.ignored}
+    why |= {
+        name: IGNORED if name in case.ignored else "row numbers" if _numbers_rows(case, name) else ALONE
+        for name in case.without_members
+    }
     if case.persons is not None:
         why |= dict.fromkeys(case.persons.apart, NO_RELATION)
     return [NotCompared(column=name, why=reason) for name, reason in why.items() if reason]
 
 
+def without_strangers(case: Case, results: Sequence[Result]) -> list[str]:
+    """Return the columns that the holdout lacks, which hold "none found" back.
+
+    An ignored one holds it back only where the synthetic table has values of people in it, as it may have their names;
+    numbers of rows recur in every table.
+    """
+    recurs = {r.keys[0] for r in results if r.verdict == "no holdout" and len(r.keys) == 1 and r.real and r.real.hits}
+    return [
+        name
+        for name in case.without_strangers
+        if name not in case.ignored or (name in recurs and not _numbers_rows(case, name))
+    ]
+
+
 def _why_not(case: Case, name: str) -> str:
     roles = case.schema[name].roles
     if "ignore" in roles:
-        return "ignored"
+        return IGNORED
     return "the unit" if "unit" in roles else ""
 
 

@@ -65,7 +65,7 @@ def _resolved(case: Case, actor: Actor, wanted: Sequence[str] | None) -> Actor:
     """Return an actor with the columns that it knows and wants, as far as named, else by its preset."""
     where = f"[[actor]] {actor.name!r}"
     for name in ("keys", "targets"):
-        check_columns(f"{where}: {name}", getattr(actor, name) or (), case.columns, case.levels)
+        check_columns(f"{where}: {name}", getattr(actor, name) or (), case.by_table, case.levels)
     usable = case.schema.usable()
     targets = actor.targets or tuple(wanted or ()) or case.schema.with_role("target")
     keys = actor.keys

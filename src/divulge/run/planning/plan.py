@@ -191,9 +191,9 @@ def _columns(case: Case, attacker: Attacker) -> _Columns:
     usable = case.schema.usable()
     keys = list(attacker.keys) if attacker.keys else list(case.schema.with_role("key"))
     targets = list(attacker.targets) if attacker.targets else list(case.schema.with_role("target"))
-    check_columns("keys", keys, case.columns, case.levels)
-    check_columns("targets", targets, case.columns, case.levels)
-    check_columns("subgroups", attacker.subgroups, case.columns, case.levels)
+    check_columns("keys", keys, case.by_table, case.levels)
+    check_columns("targets", targets, case.by_table, case.levels)
+    check_columns("subgroups", attacker.subgroups, case.by_table, case.levels)
     if set(keys) & set(targets):
         both = sorted(set(keys) & set(targets))[0]
         raise SettingError(f"targets: {both!r} is among the keys. hint: what is known cannot be the secret.")
