@@ -2,6 +2,7 @@ import datetime
 import json
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -287,6 +288,14 @@ def test_a_column_that_any_table_has_can_be_ignored(role, how):
     assert any("left out, 1 in all: 'number'" in note for note in case.notes)  # the report still says that it is there
     with pytest.raises(ColumnError, match=r"ignore: no column 'nr'; there are 'a', 'b', 'number'"):
         build_case(*tables, ignore=["nr"])
+
+
+@pytest.mark.parametrize(
+    "name", ["Unnamed: 0", "Unnamed: 0.1", "index", "__index_level_0__", "rownames", "...1", "age"]
+)
+def test_half_of_the_numbers_of_rows_are_an_identifier_under_the_names_of_pandas_and_r(name):
+    numbers = np.random.default_rng(1).permutation(200)[:100]
+    assert infer_schema(pl.DataFrame({name: numbers})).columns[0].kind == ("numeric" if name == "age" else "identifier")
 
 
 # --- limits and rules -------------------------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ def test_a_line_of_data_is_not_taken_for_a_header(write, text):
 
 
 def test_a_header_that_lacks_a_name_is_no_title(write):
-    assert read(write(",a,b\nr1,1,x\nr2,2,y\n")).columns == ("", "a", "b")
+    assert read(write(",a,b\nr1,1,x\nr2,2,y\n")).columns == ("Unnamed: 0", "a", "b")
 
 
 # ---------------------------------------------------------------- separators at the ends of lines
@@ -183,7 +183,7 @@ def test_a_last_column_without_a_name_that_has_a_value_stays(write):
 
 
 def test_several_columns_without_names_that_have_a_value_are_an_error(write):
-    with pytest.raises(ColumnError, match="names that occur twice in the header: ''"):
+    with pytest.raises(ColumnError, match="names that occur twice in the header: ''"):  # or a title is above
         read(write("a,b,,\n1,x,,\n2,y,,z\n"))
 
 

@@ -10,6 +10,7 @@ import random
 import types
 from datetime import datetime
 
+import pandas as pd
 import polars as pl
 import pytest
 from amount import tries
@@ -17,10 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge
+from divulge.case.case import infer_schema
 from divulge.core.errors import ColumnError, FrameError, SettingError, TableError
 from divulge.tables import csv_files
+from divulge.tables.opening import opened
 from divulge.tables.pooled_columns import pool
-from divulge.tables.readers import read, read_schema
+from divulge.tables.readers import columns_in, read, read_schema
 
 
 @pytest.fixture
@@ -578,11 +581,47 @@ def test_a_schema_beyond_the_parser_is_an_error_of_ours(write, name, content, sa
 def test_a_column_named_as_a_pattern_is_read_without_codes(tmp_path, name):
     pl.DataFrame({name: ["x", "?", "y"], "b": [1, -8, 3]}).write_parquet(tmp_path / "t.parquet")
     table = read(tmp_path / "t.parquet", missing=["?", "-8"])
-    assert (table.series(name).to_list(), table.series("b").to_list()) == (["x", None, "y"], [1, None, 3])
+    assert (table.series(name or "Unnamed: 0").to_list(), table.series("b").to_list()) == (
+        ["x", None, "y"],
+        [1, None, 3],
+    )
 
 
-def test_a_column_without_a_name_keeps_none(write):
-    assert read(write(",column_0\n1,2\n3,4\n")).columns == ("", "column_0")
+NAMELESS = [
+    ["", "column_0"],
+    ["", "Unnamed: 0", "a"],
+    ["", "", "a", "b", "c"],
+    ["a", "b", "c", ""],
+    ["", "a", "Unnamed: 0.1", "Unnamed: 0"],
+]
+
+
+@pytest.mark.parametrize("names", NAMELESS, ids=map(str, NAMELESS))
+@pytest.mark.parametrize("door", ["csv", "xlsx", "parquet", "frame"])
+def test_a_column_without_a_name_has_that_of_pandas(tmp_path, names, door):
+    """A table that went through pandas and one that did not have the same columns."""
+    header, cells = ",".join(names), [list(range(i, i + len(names))) for i in (1, 2, 3)]
+    text = header + "\n" + "".join(f"{','.join(map(str, row))}\n" for row in cells)
+    expected = tuple(pd.read_csv(io.StringIO(text)).columns)
+    path = tmp_path / f"t.{door}"
+    if door == "csv":
+        path.write_text(text)
+    elif door == "xlsx":
+        pd.DataFrame([names, *cells]).to_excel(path, header=False, index=False)
+        assert tuple(pd.read_excel(path).columns) == expected
+    elif len(set(names)) < len(names):
+        return
+    else:
+        pl.DataFrame(dict(zip(names, zip(*cells, strict=True), strict=True))).write_parquet(path)
+    if door != "frame":
+        assert read(path).columns == expected
+        assert columns_in(path) in (expected, None)
+        assert (columns_in(path) is None) == (door == "xlsx")
+    else:
+        by_name = dict(zip(names, zip(*cells, strict=True), strict=True))
+        for frame in (pl.DataFrame(by_name), pl.LazyFrame(by_name), pd.DataFrame(cells, columns=names)):
+            assert opened(frame, "real", ()).columns == expected
+            assert [c.name for c in infer_schema(frame).columns] == list(expected)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,10 @@ MISSING_TEXTS = (
 )  # fmt: skip
 """Texts that stand for missing among numbers and dates, in lower case and without blanks around; as blanks do."""
 
-_ID_NAME = re.compile(r"(^|[^a-z])(id|uuid|guid|key|nr|no|number|ssn|code)($|[^a-z])|_id$|^id_|ids$", re.I)
+_ROW_NUMBER = r"^(unnamed: \d+(\.\d+)?|index|__index_level_\d+__|rownames|row\.names|\.\.\.1)$"  # of pandas and R
+_ID_NAME = re.compile(
+    rf"(^|[^a-z])(id|uuid|guid|key|nr|no|number|ssn|code)($|[^a-z])|_id$|^id_|ids$|{_ROW_NUMBER}", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)

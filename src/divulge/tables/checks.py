@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any
 
 from divulge.core.errors import ColumnError, NoRowsError, SettingError, TableError
 
-__all__ = ["BROKEN", "check_is_here", "check_missing", "check_rows", "text_names"]
+__all__ = ["BROKEN", "check_is_here", "check_missing", "check_rows", "named", "text_names"]
 
 BROKEN = "has half a character (a lone surrogate), which no file can hold."
 
@@ -56,14 +56,14 @@ def check_rows(n_rows: int, names: Sequence[str], role: str) -> None:
 
 
 def text_names(raw: Sequence[Any], role: str) -> list[str]:
-    """Return the names of columns as text.
+    """Return the names of columns as text; those without one are named as in a file.
 
     Raises
     ------
     ColumnError
         There is none, two are the same text, or one has half a character.
     """
-    names = [str(name) for name in raw]
+    names = named([str(name) for name in raw])
     if any(_is_broken(name) for name in names):
         name = next(filter(_is_broken, names))
         raise ColumnError(f"{role}: the column name {name!r} {BROKEN} hint: rename the column.")
@@ -73,6 +73,25 @@ def text_names(raw: Sequence[Any], role: str) -> list[str]:
         twice = sorted(name for name, n in Counter(names).items() if n > 1)
         raise ColumnError(f"{role}: column names that occur twice: {', '.join(map(repr, twice))}. hint: rename them.")
     return names
+
+
+def named(names: Iterable[str]) -> list[str]:
+    """Return names in which columns without one have that which pandas gives them, "Unnamed: 0" and so on.
+
+    So a table that went through pandas and one that did not have the same columns. The number is the place, from 0;
+    pandas adds ".1" where a column is called so.
+
+    Examples
+    --------
+    >>> named(["", "age", ""]), named(["", "Unnamed: 0"])
+    (['Unnamed: 0', 'age', 'Unnamed: 2'], ['Unnamed: 0.1', 'Unnamed: 0'])
+    """
+    out = list(names)
+    for i, name in enumerate(out):
+        if not name:
+            free = f"Unnamed: {i}"
+            out[i] = next(f for k in range(len(out) + 1) if (f := f"{free}.{k}" if k else free) not in out)
+    return out
 
 
 def _is_broken(text: str) -> bool:

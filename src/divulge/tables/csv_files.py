@@ -23,6 +23,7 @@ import polars as pl
 
 from divulge.core.errors import ColumnError, NoRowsError, TableError
 from divulge.tables.canonical_values import may_be_numbers, numbers_of
+from divulge.tables.checks import named
 from divulge.tables.csv_layout import Top, is_padded, top_of, without_blanks
 from divulge.tables.frames import plain, read_numbers, without_codes
 from divulge.tables.table_layout import footer_in
@@ -37,8 +38,8 @@ _LINE = 1 << 20  # bytes in which the first row ends
 
 
 def check_names(names: Sequence[str], where: str) -> None:
-    """Raise ColumnError where two columns have one name."""
-    twice = sorted(name for name, n in Counter(names).items() if n > 1)
+    """Raise ColumnError where two columns have one name, or half of several have none, as where a title is above."""
+    twice = sorted(name for name, n in Counter(names).items() if n > 1 and (name or 2 * n >= len(names)))
     if twice:
         hint = "rename them." if "" not in twice else "name all columns, and take out what stands above the header."
         raise ColumnError(f"{where}: names that occur twice in the header: {', '.join(map(repr, twice))}. hint: {hint}")
@@ -58,7 +59,7 @@ def header_of(head: bytes, suffix: str) -> list[str]:
     ['age', 'job']
     """
     top, _ = _unpadded(top_of(utf8_of(head, "")[0], suffix))
-    return _fields_of(top, "")[0]
+    return named(_fields_of(top, "")[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class CsvText:
     frame: pl.DataFrame
     """Columns of texts, named c0, c1, ... in the order of the file."""
     names: list[str]
+    """Those of columns without a name are given."""
     header: str
     """The line of the names: unchanged, but for blanks around separators and a last separator without a name."""
     separator: str
@@ -100,7 +102,7 @@ def read_csv(data: bytes, where: str, suffix: str, missing: Sequence[str]) -> tu
     """
     text = parse_csv(data, where, suffix)
     typed = _all_typed(text.frame.get_columns(), text.separator == ";", missing)
-    return pl.DataFrame(dict(zip(text.names, typed, strict=True))), text.notes  # a list would name the nameless
+    return pl.DataFrame(dict(zip(text.names, typed, strict=True))), text.notes
 
 
 def parse_csv(data: bytes, where: str, suffix: str) -> CsvText:
@@ -135,7 +137,7 @@ def parse_csv(data: bytes, where: str, suffix: str) -> CsvText:
         header = _without_end(header, top.separator)
     if footer := footer_in(frame, lambda: top.n_above + top.body.count(b"\n") + 1, word="line"):
         told += (footer,)
-    return CsvText(frame, names, header, top.separator, (*notes, *(f"{where}: {note}" for note in told)))
+    return CsvText(frame, named(names), header, top.separator, (*notes, *(f"{where}: {note}" for note in told)))
 
 
 def _unpadded(top: Top) -> tuple[Top, tuple[str, ...]]:

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from divulge.core.errors import FrameError, NoRowsError, TableError, tidy
+from divulge.tables.checks import named
 from divulge.tables.csv_files import check_names
 from divulge.tables.excel_sizes import check_excel
 from divulge.tables.table_layout import footer_in, header_row
@@ -23,6 +24,7 @@ __all__ = ["EXCEL", "read_excel", "sheet_in"]
 EXCEL = (".xlsx", ".xls")
 _NAMED = re.compile(r"(?P<file>.+\.xlsx?)::(?P<sheet>.+)", re.I | re.S)
 _FIRST = 30  # rows in which the header is looked for
+_NAMELESS = "__UNNAMED__"  # polars' name for a column without one begins so
 
 
 def sheet_in(path: str | PathLike[str]) -> tuple[Path, str]:
@@ -88,6 +90,8 @@ def _table_in(book: Any, data: bytes, where: str, sheet: str) -> tuple[pl.DataFr
         raise NoRowsError(f"{where}: a header and no rows below it. hint: pass a table with rows.")
     if odd:  # polars counts from 0 or from 1
         frame.columns = [f"column_{i}" for i in range(frame.width)]
+    given = [name or "" for name in top[header]] + [""] * (frame.width - len(top[header]))
+    names_of = dict(zip(frame.columns, named(given), strict=False))
     frame = _with_named_columns(frame, top[header])
     notes = []
     if len(names) > 1 and not sheet:
@@ -100,9 +104,7 @@ def _table_in(book: Any, data: bytes, where: str, sheet: str) -> tuple[pl.DataFr
     frame = frame.head(int(filled[-1]) + 1) if len(filled) else frame.clear()
     if footer := footer_in(frame, lambda: header + 1 + frame.height, word="row"):
         notes.append(footer)
-    if odd:
-        named = {f"column_{i}": name or f"__UNNAMED__{i}" for i, name in enumerate(top[header])}
-        frame.columns = [named.get(place, place) for place in frame.columns]
+    frame.columns = [names_of[name] if odd or name.startswith(_NAMELESS) else name for name in frame.columns]
     return frame, tuple(f"{where}: {note}" for note in notes)
 
 

@@ -23,7 +23,7 @@ from divulge.core.schema import Schema, schema_from_sdv, schema_from_toml
 from divulge.tables.arrow_columns import check_arrow, parquet_types, rare_in_file, read_rare
 from divulge.tables.calendar_bounds import bounded
 from divulge.tables.canonical_values import without_missing
-from divulge.tables.checks import check_is_here
+from divulge.tables.checks import check_is_here, named
 from divulge.tables.counting import COUNTING, check_engine
 from divulge.tables.csv_files import header_of, read_csv
 from divulge.tables.databases import in_database, relation_in
@@ -219,9 +219,11 @@ def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:
         if not path.is_file():  # a pipe can be read once
             return None
         if suffix in PARQUET:
-            return tuple((rare_in_file(path, parquet=True) and parquet_types(path)) or pl.read_parquet_schema(path))
+            return tuple(
+                named((rare_in_file(path, parquet=True) and parquet_types(path)) or pl.read_parquet_schema(path))
+            )
         if suffix in ARROW:
-            return None if rare_in_file(path, parquet=False) else tuple(pl.read_ipc_schema(path))
+            return None if rare_in_file(path, parquet=False) else tuple(named(pl.read_ipc_schema(path)))
         if suffix not in TEXT:
             return None
         with open(path, "rb") as file:
