@@ -533,3 +533,54 @@ def test_an_external_edition_names_no_sheet():
     note = "real: book.xlsx: sheet 2 of 3 was read, 'HIV clinic'"
     for reveal in (True, False):
         assert "HIV" not in Names.of(["age"], reveal=reveal).note(note)
+
+
+# ---------------------------------------------------------------- no header
+
+HEADERLESS = {
+    "numbers that stand twice": "20,1,0,27,1\n52,0,0,19,0\n17,1,1,40,1\n",
+    "numbers and texts": "P17;49;24;163,0;Elm 32\nP18;51;70;166,8;Elm 7\nP19;47;23;169,7;Oak 9\nP20;60;90;120,7;Oak 1\n",
+    "dates": "ann,2001-02-03\nbob,2004-05-06\n",
+    "texts that occur below": "yes,Post,cook\nno,Pre,cook\nyes,Post,bus\n",
+    "texts of which two are the same": "yes,Post,yes\nno,Pre,yes\nyes,Post,no\n",
+    "one column": "7\n3\n9\n7\n",
+}
+
+
+@pytest.mark.parametrize("text", HEADERLESS.values(), ids=HEADERLESS)
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_a_first_line_of_data_is_no_header_and_is_not_shown(write, book, suffix, text):
+    separator = ";" if ";" in text else ","
+    cells = [line.split(separator) for line in text.splitlines()]
+    path = write(text) if suffix == "csv" else book(Data=[[_number(c) for c in row] for row in cells])
+    line = "the first line " if suffix == "csv" else "row 1 "
+    with pytest.raises(TableError, match=f"{line}looks like data: is the header missing") as caught:
+        read(path)
+    assert not any(cell in str(caught.value) for cell in cells[-1] + cells[0] if len(cell) > 2)
+    assert columns_in(path) is None  # a run then reads the file, and says so, before it names columns
+
+
+def _number(cell):
+    return float(cell) if cell.replace(".", "").isdigit() and not cell.startswith("0.") else cell
+
+
+NUMBERED = {
+    "years": "country,2019,2020,2021\nA,2,2020,7\nB,4,1,2500\nC,1,9,9\n",
+    "years with gaps": "2001,2011,2021\n5,2,7000\n4,9,1\n3000,5,5\n",
+    "names of pandas": "0,1,2\n4,1,0\n0,3,2\n9,-1,5\n",
+    "items with answers from 1 to 5": "1,2,3,4,5\n5,2,1,4,5\n1,3,3,2,4\n",
+    "years from the last on": "2021,2020,2019\n5,2,7\n4,2020,1\n",
+    "wave lengths": "400.5,402,404.25\n0.1,0.2,900\n700,0.3,0.2\n",
+    "numbers of genes": "sample,7157,672,1956\ns1,0.5,1.5,9\ns2,12.5,0.1,4\n",
+    "one word that occurs below": "female,age,job\nfemale,30,cook\nmale,41,bus\n",
+    "groups of ages": "town,0-17,18-64\nA,5,7\nB,3,9\n",
+    "days": "town,2020-01-01,2020-01-02\nA,5,7\nB,3,9\n",
+}
+
+
+@pytest.mark.parametrize("text", NUMBERED.values(), ids=NUMBERED)
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_names_that_are_numbers_or_dates_stay_names(write, book, suffix, text):
+    cells = [line.split(",") for line in text.splitlines()]
+    path = write(text) if suffix == "csv" else book(Data=cells)
+    assert read(path).columns == tuple(cells[0])

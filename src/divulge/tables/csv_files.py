@@ -17,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import polars as pl
@@ -26,7 +27,7 @@ from divulge.tables.canonical_values import may_be_numbers, numbers_of
 from divulge.tables.checks import named
 from divulge.tables.csv_layout import Top, is_padded, top_of, without_blanks
 from divulge.tables.frames import plain, read_numbers, without_codes
-from divulge.tables.table_layout import footer_in
+from divulge.tables.table_layout import check_is_header, footer_in
 
 __all__ = ["CsvText", "check_names", "header_of", "parse_csv", "read_csv", "utf8_of"]
 
@@ -35,6 +36,7 @@ _END = "\x1eend\x1e"
 _SHOWN = 5  # lines that an error names
 _LINES_OF_A_NAME = 4
 _LINE = 1 << 20  # bytes in which the first row ends
+_ROWS = 1000  # that are compared with the header
 
 
 def check_names(names: Sequence[str], where: str) -> None:
@@ -155,6 +157,8 @@ def _fields_of(top: Top, where: str) -> tuple[list[str], int, tuple[str, ...]]:
     header, whose last name is empty then, or without it.
     """
     names = _names(top.header, top.separator, where)
+    line = "the first line" if top.n_above == 1 else f"line {top.n_above}"
+    check_is_header(names, _first_rows(top.body, top.separator), where, line)
     n_empty = next((i for i, name in enumerate(reversed(names)) if name), len(names))
     if n_empty < 2 or n_empty == len(names):
         check_names(names, where)
@@ -175,11 +179,16 @@ def _fields_of(top: Top, where: str) -> tuple[list[str], int, tuple[str, ...]]:
 
 def _width_of(body: bytes, separator: str) -> int:
     """Return how many fields the first row has."""
+    return next((len(row) for row in _first_rows(body, separator, 1)), 0)
+
+
+def _first_rows(body: bytes, separator: str, n: int = _ROWS) -> list[list[str]]:
+    """Return the first rows that have fields, as texts; none where they are not regular."""
+    text = io.StringIO(body[:_LINE].decode(errors="replace"), newline="")
     try:
-        text = io.StringIO(body[:_LINE].decode(errors="replace"), newline="")
-        return next((len(row) for row in csv.reader(text, delimiter=separator) if row), 0)
+        return list(islice(filter(None, csv.reader(text, delimiter=separator)), n))
     except csv.Error:
-        return 0
+        return []
 
 
 def _without_last(

@@ -17,7 +17,7 @@ from divulge.core.errors import FrameError, NoRowsError, TableError, tidy
 from divulge.tables.checks import named
 from divulge.tables.csv_files import check_names
 from divulge.tables.excel_sizes import check_excel
-from divulge.tables.table_layout import footer_in, header_row
+from divulge.tables.table_layout import check_is_header, footer_in, header_row
 
 __all__ = ["EXCEL", "read_excel", "sheet_in"]
 
@@ -78,6 +78,7 @@ def _table_in(book: Any, data: bytes, where: str, sheet: str) -> tuple[pl.DataFr
     names = list(book.sheet_names)
     which, top = _chosen(book, names, where, sheet)
     header = header_row(top, needs_numbers=False)
+    check_is_header(top[header], top[header + 1 :], where, f"row {header + 1}")
     check_names(["" if cell is None else cell for cell in top[header]], where)
     # polars takes such names for patterns; the columns get theirs when the rest is done
     odd = any(name and (name == "*" or (name[0] == "^" and name[-1] == "$")) for name in top[header])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
-__all__ = ["footer_in", "header_row", "is_number"]
+from divulge.core.errors import TableError
+
+__all__ = ["check_is_header", "footer_in", "header_row", "is_number"]
 
 Cells = Sequence[str | None]
 
@@ -17,6 +20,7 @@ _LOOKED_AT = 20
 _BELOW = 5
 """Rows below a header that are looked at."""
 _NUMBER = re.compile(r"\s*[-+$€£(]?\s*\d[\d.,:/ -]*([eE][-+]?\d+)?\s*[%€)]?\s*|\d{4}-\d\d-\d\d.*")
+_PLAIN = re.compile(r"\s*[+-]?\d+([.,]\d+)?\s*")
 _YEAR = re.compile(r"(1[89]|20|21)\d\d(\.0)?")
 _TOTALS = frozenset(
     ("total", "totals", "sum", "summe", "gesamt", "insgesamt", "overall", "grand total", "gesamtsumme", "subtotal")
@@ -95,6 +99,60 @@ def _has_numbers(rows: Sequence[Cells]) -> bool:
     """Return whether a column is of numbers."""
     columns = zip(*rows, strict=True)
     return any(any(cells) and all(is_number(c) for c in cells if c) for cells in columns)
+
+
+def check_is_header(names: Cells, rows: Sequence[Cells], where: str, line: str) -> None:
+    """Raise a TableError where a row that is taken for the header is rather data; it shows none of it.
+
+    A third of the names, and more than one or half of them, are like the values below: they occur in their own column,
+    or are dates above dates, or numbers within the range of those below. Numbers that ascend or descend from column to
+    column may be names, as years and wave lengths are: they count where they occur in their column, and those that
+    count columns one by one (2019, 2020; 0, 1, 2) never do.
+
+    Parameters
+    ----------
+    names
+        The cells of the header.
+    rows
+        The first rows below it.
+    where
+        How the error names the file.
+    line
+        How it names the header.
+
+    Examples
+    --------
+    >>> check_is_header(["2019", "2020"], [["1", "9"], ["3000", "2020"]], "f.csv", "the first line")
+    >>> check_is_header(["ann", "41", "7"], [["bob", "30", "3"], ["eve", "52", "9"]], "f.csv", "the first line")
+    Traceback (most recent call last):
+    divulge.core.errors.TableError: f.csv: the first line looks like data: is the header missing? hint: write a line with the names of the columns above it; names that are numbers within the columns need a word, as in 'item 7'.
+    """  # noqa: E501
+    numbers = [_plain(name) for name in names]
+    steps = {round(b - a, 9) for a, b in pairwise([x for x in numbers if x is not None])}
+    in_order = min(steps, default=1.0) > 0 or max(steps, default=0.0) < 0
+    counting = bool(steps) and (steps <= {1.0} or steps <= {-1.0})
+    alike = 0
+    for i, (name, number) in enumerate(zip(names, numbers, strict=True)):
+        below = [cell for row in rows if i < len(row) and (cell := row[i])]
+        if not name or not below or (number is not None and counting):
+            continue
+        if name in below:
+            alike += 1
+        elif number is not None and not in_order:
+            found = [x for cell in below if (x := _plain(cell)) is not None]
+            alike += 2 * len(found) > len(below) and min(found) <= number <= max(found)
+        elif number is None and is_number(name):
+            alike += 2 * sum(is_number(cell) and _plain(cell) is None for cell in below) > len(below)
+    if 3 * alike >= len(names) and (alike > 1 or 2 * alike >= len(names)) and alike:
+        raise TableError(
+            f"{where}: {line} looks like data: is the header missing? hint: write a line with the names of the columns "
+            "above it; names that are numbers within the columns need a word, as in 'item 7'."
+        )
+
+
+def _plain(cell: str | None) -> float | None:
+    """Return the number that a cell writes in digits; None for a date and a text."""
+    return float(cell.replace(",", ".")) if cell and _PLAIN.fullmatch(cell) else None
 
 
 def footer_in(frame: pl.DataFrame, last: Callable[[], int], *, word: str) -> str:
