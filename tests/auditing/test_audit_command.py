@@ -66,7 +66,10 @@ def test_an_audit_from_the_command_to_the_gate(data, capsys):
     [
         ((), "DATA: not given"),
         (("data.csv",), "--train: not given"),
-        (("data.csv", "--train", "cat {train} {synthetic}"), "there are 'age', 'zip', 'ill'. hint: --secrets income"),
+        (
+            ("data.csv", "--train", "cat {train} {synthetic}", "--ignore", "zip,ill,age"),
+            "none suggests itself; there are 'age', 'zip', 'ill'. hint: --secrets income",
+        ),
         (("data.csv", "--train", "python train.py {train}"), "no {synthetic}"),
         (("data.csv", "--train", "x", "--design", "nothing"), "no 'nothing'"),
         (("data.csv", "--train", "x", "--fail-on", "excess found"), "not a rule on an audit"),
@@ -119,3 +122,12 @@ def test_help_answers_without_heavy_modules():
         "sys.exit(any(m in sys.modules for m in ('polars', 'numpy')))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_the_secret_that_an_audit_chooses_is_that_of_its_report_and_of_its_plan(data):
+    path = Path(data)
+    found = divulge.audit(path, lambda table: table, runs=1)
+    assert found.audit.settings["secrets"] == ("ill",) and found.audit.results[0].target == "ill"
+    assert found.audit.outlook[0].startswith("'ill' is the secret, as none was named")
+    assert run("split", data, "--pairs", "--out", "away", "--runs", 1) == 0
+    assert json.loads(Path("away/plan.json").read_text())["asked"]["secrets"] == ["ill"]

@@ -266,3 +266,32 @@ def test_people_are_named_after_many_trainings_and_nobody_without_a_leak():
     _, (none,) = audited(design, pool, elsewhere(120), 10)
     assert none.people.flagged == 0
     assert none.context["spread between trainings"] > 0
+
+
+ROWS = np.random.default_rng(3).permutation(1000)[:200]
+
+
+@pytest.mark.parametrize(
+    ("also", "left_out", "chosen"),
+    [
+        ({}, (), "job"),  # the last of few values, though income is last
+        ({}, ("job", "place"), "income"),
+        ({"line": ROWS, "note": [f"person {i}" for i in ROWS], "same": ["x"] * 200}, (), "job"),
+        ({"line": ROWS}, ("job", "place", "income"), "weight"),  # numbers of rows are nobody's secret
+        ({"ward": np.arange(200) % 3}, (), "ward"),
+    ],
+)
+def test_without_a_secret_the_last_column_that_may_be_one_is_taken_and_told(also, left_out, chosen):
+    frame = people(200).with_columns(**{name: pl.Series(values) for name, values in also.items()})
+    trial = SwappedSecrets(secrets=()).prepare(pool_of(frame, ignore=left_out))
+    assert trial.design.secrets == (chosen,) == tuple(one.name for one in trial.about)
+    assert trial.outlook(2)[0] == f"{chosen!r} is the secret, as none was named: --secrets names others"
+    named = SwappedSecrets(secrets=(chosen,)).prepare(pool_of(frame, ignore=left_out))
+    assert named.outlook(2) == trial.outlook(2)[1:]
+    assert (named.pairs(0, 0) == trial.pairs(0, 0)).all()
+
+
+def test_a_table_without_a_column_that_may_be_a_secret_asks_for_one():
+    frame = pl.DataFrame({"line": ROWS, "name": [f"person {i}" for i in ROWS]})
+    with pytest.raises(SettingError, match=r"no column is named .* none suggests itself; there are 'line', 'name'"):
+        SwappedSecrets(secrets=()).prepare(pool_of(frame))

@@ -51,3 +51,24 @@ def test_the_next_step_is_an_audit_with_its_command_filled_in():
     assert all(name not in a.changes + a.command for a in outside for name in ("my people", "income"))
     calm = report(found("copies", 3, 4, "none found", variant="exact"), verdict="none found")
     assert not any(a.command for a in advice(calm))
+
+
+@pytest.mark.parametrize(
+    ("targets", "kinds", "secret"),
+    [
+        ((), {}, "nr"),  # the first that is guessed
+        ((), {"nr": "identifier"}, "income level"),
+        (("job", "income level"), {}, "income level"),  # the target that is guessed
+        (("job",), {}, "job"),
+        (("nr", "job"), {"nr": "identifier"}, "job"),
+        (None, {"nr": "identifier", "income level": "identifier"}, ""),  # the audit chooses
+    ],
+)
+def test_the_secret_of_the_audit_is_a_target_of_the_run_and_no_number_of_a_row(targets, kinds, secret):
+    number = found("inference", 900, 700, "excess found", variant="nearest record", target="nr")
+    data = report(EXACT, GUESSED, number, schema=[
+        {"name": name, "kind": kinds.get(name, "numeric")} for name in ("nr", "income level", "job")
+    ])  # fmt: skip
+    data = replace(data, settings=replace(data.settings, targets=targets))
+    (told,) = (a.command for a in of(data=data) if a.command)
+    assert told.partition(" --secrets ")[2].strip("'") == secret

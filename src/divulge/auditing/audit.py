@@ -78,7 +78,8 @@ def audit(
     design
         "secrets", "halves", "canaries", "target" or "domain": what the trainings differ in.
     secrets
-        Columns whose values are exchanged between people (design "secrets").
+        Columns whose values are exchanged between people (design "secrets"). None takes the last column that may be
+        one, with few values where a column has few, and says so.
     runs
         Number of trainings; None takes that of the design.
     everyone
@@ -151,7 +152,7 @@ def audit(
     processes = Processes()
     trainer = trainer_of(generator, processes, jobs)
     source = open_source(data, seed=seed, unit=unit, ignore=column_names("ignore", ignore), missing=missing)
-    trial = open_trial(chosen, source.pool)
+    chosen, trial = open_trial(chosen, source.pool)
     plan = plan_of(chosen, source, trainer.digest, rows)
     temporary = PrivateFolder("divulge-audit-")
     try:
@@ -168,9 +169,10 @@ def audit(
     return concluded(chosen, trial, source, ran, words_of(generator), asked, (began, started))
 
 
-def open_trial(design: Design, pool: Pool) -> Trial:
-    """Return the design for the people."""
-    return design.prepare(pool)
+def open_trial(design: Design, pool: Pool) -> tuple[Design, Trial]:
+    """Return the design, with what it chose for these people where it was left open, and its trial."""
+    trial = design.prepare(pool)
+    return getattr(trial, "design", design), trial
 
 
 def plan_of(design: Design, source: Source, generator: str, rows: int | None) -> Plan:

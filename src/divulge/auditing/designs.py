@@ -21,7 +21,7 @@ class Asked:
     """What a user may ask of a design; each design takes what it knows and refuses what it cannot use."""
 
     secrets: tuple[str, ...] = ()
-    """Columns whose values are exchanged; with the design "secrets" at least one."""
+    """Columns whose values are exchanged; without any the design "secrets" chooses one."""
     everyone: bool = False
     """Whether all people take part, not a third of them."""
     claim: float | None = None

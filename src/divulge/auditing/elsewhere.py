@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -77,7 +78,8 @@ def write_trainings(
         raise SettingError("--out: the folder holds an audit. hint: another folder, or --force.")
     chosen, _ = design_of(design, asked)
     source = open_source(data, seed=seed, unit=unit, ignore=ignore, missing=missing)
-    trial = open_trial(chosen, source.pool)
+    chosen, trial = open_trial(chosen, source.pool)
+    asked = replace(asked, secrets=getattr(chosen, "secrets", asked.secrets))
     path = str(Path(data).absolute()) if isinstance(data, str | PathLike) and str(data) != "-" else ""
     plan = Elsewhere(
         data=path, table=source.digest, design=chosen.name, asked=asked, runs=runs, seed=seed, unit=unit,
@@ -123,7 +125,7 @@ def audit_from_runs(folder: str | Path, data: Any = None) -> AuditReport:
     if source.digest != plan.table:
         raise SettingError("--from-runs: the real table is another one than the plan was made for. hint: name that.")
     design, _ = design_of(plan.design, plan.asked)
-    trial = open_trial(design, source.pool)
+    design, trial = open_trial(design, source.pool)
     runs, evidence = _read_all(plan, folder, source, trial)
     if not evidence:
         raise SettingError(

@@ -9,7 +9,7 @@ whoever the people are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from divulge.auditing.predicted import STRATA, Odds, out_of_bag, strata_of
 from divulge.auditing.result import AuditResult, Epsilon, PerTraining, Run
 from divulge.auditing.sentences import about_pairs
 from divulge.auditing.worlds import Encoded, case_of, encoded
+from divulge.case.case import Case
 from divulge.case.features import features_of
 from divulge.core.errors import SettingError
 from divulge.core.result import tidy
@@ -90,21 +91,16 @@ class SwappedSecrets:
             A secret is no column or has one value; nothing is left that the attacker could know; there are fewer than
             20 pairs.
         """
-        if not self.secrets:
-            names = ", ".join(repr(tidy(c)) for c in pool.table.columns[:_LISTED])
-            more = ", ..." if len(pool.table.columns) > _LISTED else ""
-            raise SettingError(
-                f"--secrets: no column is named that nobody should learn; there are {names}{more}. hint: --secrets "
-                "income."
-            )
         if self.share is not None and not 0 < self.share <= 1:
             raise SettingError(f"share: {self.share} is outside (0, 1]. hint: leave it out for a third of the people.")
         if self.strata < 1:
             raise SettingError(f"strata: {self.strata} is below 1. hint: 5 is the default.")
         people = encoded(pool)
         check_columns("secrets", list(self.secrets), people.case.columns, people.case.levels)
-        about = tuple(_prepared(people, secret, self.strata) for secret in self.secrets)
-        trial = SwapTrial(pool, people, about, min(self.share or SHARE, 1 / len(about)), self.level, self.acceptable)
+        settled = self if self.secrets else replace(self, secrets=(_usual_secret(people.case),))
+        about = tuple(_prepared(people, secret, self.strata) for secret in settled.secrets)
+        share = min(self.share or SHARE, 1 / len(about))
+        trial = SwapTrial(pool, people, about, share, self.level, self.acceptable, settled, chosen=not self.secrets)
         for i, one in enumerate(about):
             if (found := len(trial.pairs(0, i))) < FEWEST_PAIRS:
                 raise SettingError(
@@ -126,6 +122,25 @@ class About:
     strata: Ints
     near: Ints | None
     notes: tuple[str, ...]
+
+
+def _usual_secret(case: Case) -> str:
+    """Return the secret where none is named: the last column of few values, else of numbers or dates.
+
+    Identifiers, texts, columns of one value, the unit and ignored columns are left out, and so are numbers that all
+    differ, which may be those of rows.
+    """
+    facts = {name: case.facts(name) for name in case.schema.usable()}
+    differ = [n for n, f in facts.items() if f.n_distinct + (f.n_missing > 0) > 1 and not (f.integer and f.all_differ)]
+    few = [name for name in differ if case.schema[name].kind not in ("numeric", "datetime")]
+    if not differ:
+        names = ", ".join(repr(tidy(c)) for c in case.columns[:_LISTED])
+        more = ", ..." if len(case.columns) > _LISTED else ""
+        raise SettingError(
+            f"--secrets: no column is named that nobody should learn, and none suggests itself; there are "
+            f"{names}{more}. hint: --secrets income."
+        )
+    return (few or differ)[-1]
 
 
 def _prepared(people: Encoded, name: str, strata: int) -> About:
@@ -160,6 +175,10 @@ class SwapTrial:
     share: float
     level: float
     acceptable: float
+    design: SwappedSecrets
+    """The design with its secrets."""
+    chosen: bool = False
+    """Whether the secret was chosen here, as none was named."""
     _pairs: dict[tuple[int, int], Ints] = field(default_factory=dict)
 
     def pairs(self, run: int, which: int) -> Ints:
@@ -225,6 +244,8 @@ class SwapTrial:
     def outlook(self, n_runs: int) -> tuple[str, ...]:
         """Return sentences on what so many trainings can find, and cannot."""
         out = []
+        if self.chosen:
+            out.append(f"{tidy(self.about[0].name)!r} is the secret, as none was named: --secrets names others")
         for which, one in enumerate(self.about):
             n = n_runs * len(self.pairs(0, which))
             rate, needed = smallest_rate(n, level=self.level), needed_for_none(self.acceptable, self.level)

@@ -59,7 +59,7 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
     multiple=True,
     callback=names,
     metavar="COLUMNS",
-    help="Columns whose values people exchange, with the design secrets.",
+    help="Columns whose values people exchange, with the design secrets  [default: the last that may be one].",
 )
 @click.option(
     "--runs", type=click.IntRange(min=1), metavar="N", help="Number of trainings  [default: that of the design]."

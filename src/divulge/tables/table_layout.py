@@ -105,8 +105,8 @@ def check_is_header(names: Cells, rows: Sequence[Cells], where: str, line: str) 
     """Raise a TableError where a row that is taken for the header is rather data; it shows none of it.
 
     A third of the names, and more than one or half of them, are like the values below: they occur in their own column,
-    or are dates above dates, or numbers within the range of those below. Numbers that ascend or descend from column to
-    column may be names, as years and wave lengths are: they count where they occur in their column, and those that
+    or are dates above dates, or numbers within the range of those below. Three numbers or more that ascend or descend from
+    column to column may be names, as years and wave lengths are: they count where they occur in their column, and those that
     count columns one by one (2019, 2020; 0, 1, 2) never do.
 
     Parameters
@@ -128,8 +128,9 @@ def check_is_header(names: Cells, rows: Sequence[Cells], where: str, line: str) 
     divulge.core.errors.TableError: f.csv: the first line looks like data: is the header missing? hint: write a line with the names of the columns above it; names that are numbers within the columns need a word, as in 'item 7'.
     """  # noqa: E501
     numbers = [_plain(name) for name in names]
-    steps = {round(b - a, 9) for a, b in pairwise([x for x in numbers if x is not None])}
-    in_order = min(steps, default=1.0) > 0 or max(steps, default=0.0) < 0
+    there = [x for x in numbers if x is not None]
+    steps = {round(b - a, 9) for a, b in pairwise(there)}
+    in_order = len(there) > 2 and (min(steps) > 0 or max(steps) < 0)
     counting = bool(steps) and (steps <= {1.0} or steps <= {-1.0})
     alike = 0
     for i, (name, number) in enumerate(zip(names, numbers, strict=True)):

@@ -179,14 +179,24 @@ def _audit(data: Assessment) -> Iterator[Advice]:
     parts.append("python train.py {train} {synthetic} --seed {seed}")
     if data.edition == "custodian":
         parts += ["--unit", data.settings.unit] if data.settings.unit else []
-        secrets = [t for t in leaking_targets(data) if "," not in t][:1]
-        parts += ["--secrets", *secrets] if secrets else []
+        parts += ["--secrets", secret] if (secret := _secret(data)) else []
     yield Advice(
         "Test the generator itself, without a holdout:",
         "It trains the generator on tables that differ by coins, and counts how often the attacker guesses a coin; "
         "--dry-run tells how long that takes.",
         command=formatting.prose(shlex.join(parts), 300),
     )
+
+
+def _secret(data: Assessment) -> str:
+    """Return the column whose values people may exchange in an audit; "" where the audit is to choose one.
+
+    A target of the run that is guessed, else its first, else a column that is guessed. No number of a row is a secret.
+    """
+    numbers = {c.name for c in data.schema if c.kind == "identifier" or "that differ" in c.why}
+    guessed, wanted = leaking_targets(data), data.settings.targets or ()
+    found = [*(t for t in guessed if t in wanted), *wanted, *guessed]
+    return next((t for t in found if "," not in t and t not in numbers), "")
 
 
 def _some_person(data: Assessment) -> bool:
