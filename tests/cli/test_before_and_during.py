@@ -202,3 +202,36 @@ def test_a_wrong_word_of_a_policy_is_told_with_the_words_it_takes(tmp_path):
         ValueError, match=r"^mine\.toml: \[change\]: verdict: no such word: 'none'\. hint: use 'no change found'\.$"
     ):
         read_policy(tmp_path / "mine.toml")
+
+
+TITLED = "divulge: real: real.csv: the header was taken from line 3: the 2 lines above it were passed over"
+COMMANDS = [
+    ("assess", "real.csv", "syn.csv", "--no-membership", "--no-models", "--no-fidelity"),
+    ("plan", "real.csv", "syn.csv"),
+    ("schema", "real.csv"),
+    ("compare", "real.csv", "a=syn.csv", "b=holdout.csv", "--no-membership", "--no-fidelity"),
+    ("fidelity", "real.csv", "syn.csv"),
+    ("membership", "real.csv", "syn.csv", "holdout.csv"),
+    ("quality", "real.csv", "syn.csv"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c[0])
+def test_every_command_says_once_how_it_read_a_file(folder, run, command):
+    path = folder / "real.csv"
+    path.write_text(f"Export of people\n\n{path.read_text()}")
+    code, _, err = run(*command)
+    assert code in (0, 3)
+    assert err.splitlines().count(TITLED) == 1
+    if command[0] not in ("plan", "schema"):
+        assert run(*command, "--quiet", *(["--out", "other"] if command[0] in ("assess", "compare") else []))[2] == ""
+    if command[0] == "assess":
+        told = TITLED.removeprefix("divulge: ")
+        assert f"How the tables were read:\n\n- {told}\n" in (folder / "divulge-report" / "report.md").read_text()
+
+
+def test_a_large_file_is_read_in_part_and_its_title_is_told(folder, run, monkeypatch):
+    monkeypatch.setattr("divulge.tables.sizes._HEAD", 400)
+    path = folder / "real.csv"
+    path.write_text(f"Export of people\n\n{path.read_text()}")
+    assert run("plan", "real.csv", "syn.csv")[2].splitlines().count(TITLED) == 1

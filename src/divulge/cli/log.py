@@ -9,9 +9,13 @@ from typing import Any
 
 import click
 
+from divulge.report.documents.console import clean
+
 __all__ = ["log_option", "logged", "say", "say_nothing", "start_log"]
 
 _LOG = logging.getLogger("divulge")
+_READ = "divulge.read"
+"""The log to which reading tells how it read a file."""
 
 
 class _Text(logging.Formatter):
@@ -34,8 +38,22 @@ class _Json(logging.Formatter):
 class _Handler(logging.Handler):
     """Writes to what is standard error at the time."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = set[str]()
+        """How files were read, as far as it was said."""
+
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
+        """Write a line; how a file was read once, however often it is read, and not with --quiet."""
+        if record.name == _READ:
+            context = click.get_current_context(silent=True)
+            if context is not None and context.params.get("quiet"):
+                return
+            record.msg, record.args = clean(record.getMessage()), ()
+        if record.getMessage() in self.told:
+            return
+        if record.name == _READ:
+            self.told.add(record.getMessage())
         click.echo(self.format(record), err=True)
 
 
@@ -47,6 +65,7 @@ _handler = _Handler()
 def start_log(form: str | None = None) -> None:
     """Have messages written from now on as "text" or "json"; None writes short lines without times."""
     _handler.setFormatter(_FORMATS[form] if form else _PLAIN)
+    _handler.told.clear()
     _LOG.handlers, _LOG.propagate = [_handler], False
     _LOG.setLevel(logging.INFO)
 

@@ -24,6 +24,7 @@ __all__ = [
     "in_question",
     "is_blind",
     "judged",
+    "on_files",
     "on_part",
     "question_of",
     "shared_keys",
@@ -33,6 +34,11 @@ __all__ = [
 
 ORDER = {verdict: word.rank for verdict, word in sorted(RISK.items(), key=lambda item: item[1].rank)}
 """The verdicts, worst first."""
+
+
+def on_files(data: Assessment) -> list[str]:
+    """Return the notes on the tables: how their files were read, and what is left out of them."""
+    return [note for note in data.notes if note.partition(": ")[0] in ("real", "synthetic", "holdout")]
 
 
 def has_holdout(data: Assessment) -> bool:

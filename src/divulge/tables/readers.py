@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import logging
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -51,8 +52,10 @@ __all__ = [
     "read_relational_schema",
     "read_schema",
     "table_in",
+    "told",
 ]
 
+_LOG = logging.getLogger("divulge.read")
 _T = TypeVar("_T")
 _TABLES = re.compile(r"^\s*\[+\s*(table\.|relation)", re.M)
 """What the schema of several tables has and that of one table does not."""
@@ -102,7 +105,14 @@ def read(path: str | PathLike[str], *, role: str = "real", missing: Sequence[str
     check_engine(engine)
     check_is_here(path, role)
     name = "" if str(path) == "-" else tidy(Path(path).name)
-    return replace(_read(path, role, missing, engine), file=name)
+    return told(replace(_read(path, role, missing, engine), file=name))
+
+
+def told(table: Table) -> Table:
+    """Return a table; how its file was read goes to the log, which every command shows."""
+    for note in table.notes:
+        _LOG.info("%s", note)
+    return table
 
 
 def _read(path: str | PathLike[str], role: str, missing: Sequence[str], engine: str) -> Table:

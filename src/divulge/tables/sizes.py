@@ -33,6 +33,7 @@ from divulge.tables.readers import (
     is_table_file,
     read,
     table_in,
+    told,
 )
 
 __all__ = ["TableSize", "size_of"]
@@ -184,7 +185,7 @@ def _of_text(path: Path, suffix: str, role: str, missing: Sequence[str]) -> Tabl
     size = path.stat().st_size
     head, used = _head(path, packing)
     if used >= size:  # a small file: its head is the whole
-        whole = table_in(content_of(path, role), role, missing)
+        whole = told(table_in(content_of(path, role), role, missing))
         return replace(_of_frame(whole), file_bytes=len(head), held_bytes=0)
     cut = _whole_lines(head)
     content = Content(cut, suffix, f"{role}: {tidy(path.name)}")
@@ -195,6 +196,9 @@ def _of_text(path: Path, suffix: str, role: str, missing: Sequence[str]) -> Tabl
             raise
         sample = read(path, role=role, missing=missing)  # its own message, where the file is at fault
         return replace(_of_frame(sample), file_bytes=size, held_bytes=0)
+    told(
+        replace(sample, notes=tuple(n for n in sample.notes if ": the last " not in n))
+    )  # of the file, not of its head
     some = sample.rows_at(_places(sample.n_rows))
     if packing:
         rows = round(sample.n_rows * size / used)

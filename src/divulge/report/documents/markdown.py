@@ -330,7 +330,8 @@ def _not_tested(data: Assessment) -> str:
 
 def _preconditions(data: Assessment) -> str:
     table = markdown_table(evidence.preconditions(data.preconditions))
-    return section_of("Preconditions", table) if table else ""
+    read = "\n".join(f"- {escaped(note)}" for note in order.on_files(data))
+    return section_of("Preconditions", table, read and f"How the tables were read:\n\n{read}") if table or read else ""
 
 
 def _method(data: Assessment) -> str:
