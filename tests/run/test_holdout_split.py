@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import divulge
 from divulge.cli import cli
 from divulge.core.errors import ColumnError, DivulgeError, SettingError, TableError
+from divulge.run.splitting.holdout_files import split_file
 from divulge.run.splitting.holdout_split import _drawn, split_rows
 from divulge.tables.frames import table_of
 
@@ -330,3 +331,12 @@ def test_a_permuted_file_gives_the_same_people(file, tmp_path):
     run("split", tmp_path / "moved.csv", "--out", tmp_path / "b")
     one, other = (set(pl.read_csv(tmp_path / o / "holdout.csv")["name"]) for o in "ab")
     assert one == other
+
+
+def test_an_excel_file_is_told_as_what_it_is_where_no_format_was_named(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("fastexcel")
+    pd.DataFrame({"age": range(30)}).to_excel(tmp_path / "people.xlsx", index=False)
+    says = r"^the table is an Excel file, which divulge reads and does not write\. hint: .*--format csv"
+    with pytest.raises(SettingError, match=says):
+        split_file(tmp_path / "people.xlsx", tmp_path / "out")

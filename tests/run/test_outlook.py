@@ -249,3 +249,14 @@ def test_what_one_attack_writes_and_goes_is_no_room_of_the_next(tables):
     hashes = 8 * n  # by which membership orders rows: of what it makes they alone stay
     assert each["membership"] < each["linkability"]
     assert on_disk(case, [*each, "inference"], options, codes).needed == codes + each["linkability"] + hashes
+
+
+def test_a_column_that_a_table_lacks_is_told(tables):
+    real, synthetic, holdout = (t.head(200) for t in tables)
+    told = divulge.plan(real, synthetic.drop("pay"), holdout.drop("pay", "home"))
+    lacking = ["synthetic lacks 'pay', which", "holdout lacks 'pay', 'home', which"]
+    assert [note.partition(" other")[0] for note in told.notes[:2]] == lacking
+    assert "note      synthetic lacks 'pay', which other tables have: not compared" in str(told)
+    told = divulge.plan(real, synthetic.drop("pay"), holdout.drop("pay", "home"), ignore=["pay", "home"])
+    assert not any("lacks" in note for note in told.notes)
+    assert not any("lacks" in note for note in divulge.plan(real, synthetic, holdout).notes)

@@ -365,6 +365,13 @@ def test_an_unknown_suffix_is_refused_with_a_list_of_the_known(write, name):
         read(write("a\n1\n", name))
 
 
+@pytest.mark.parametrize("name", ["people", "people 2024"])
+def test_a_file_without_a_suffix_is_to_be_renamed_or_piped(write, name):
+    says = rf"{name}: the name has no suffix.* hint: rename it \(people\.csv\); CSV can also come .*\(- < {name}\)\."
+    with pytest.raises(TableError, match=says):
+        read(write("a\n1\n", name))
+
+
 @pytest.mark.parametrize("header", ["a,b,a", '"a",b,a', ",b,"])
 def test_two_columns_of_one_name_are_refused(write, header):
     with pytest.raises(ColumnError, match="occur twice"):

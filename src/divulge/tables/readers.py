@@ -205,6 +205,11 @@ def checked_file(path: Path, role: str) -> str:
     packing = packing_of(path)
     suffix = Path(without_packing(path, where)).suffix
     if suffix not in TEXT + JSON and (packing or suffix not in PARQUET + ARROW + EXCEL):
+        if not (packing or path.suffix):
+            raise TableError(
+                f"{where}: the name has no suffix, which tells the kind of file. hint: rename it (people.csv); CSV can "
+                f"also come from standard input (- < {tidy(path.name)}). divulge reads {_READ}."
+            )
         inside = f" of the file inside ({suffix!r})" if packing == "zip" else f" {path.suffix!r}"
         raise TableError(f"{where}: the suffix{inside} is not known. hint: divulge reads {_READ}.")
     return suffix

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from math import isnan
 from pathlib import Path
@@ -40,6 +40,7 @@ from divulge.run.planning.options import NOBODY, Attacker, Reading, RunOptions, 
 from divulge.run.planning.people import FEWER
 from divulge.run.planning.plan import Plan, first_key_sets
 from divulge.tables.counting import BY_ROWS, COUNTING, Engine, narrowest
+from divulge.tables.matched_names import some_of
 from divulge.tables.opening import opened
 from divulge.tables.sizes import TableSize, size_of
 
@@ -238,7 +239,13 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         excesses=_excesses(asked, n_attacks, options.level) if case.has_holdout else (),
         reach=reach_in_words(fewer, n_attacks, options.acceptable),
         seed=options.seed,
-        notes=(*planned.notes, *actors_in_words(planned), *told, *_limited(planned.attacks, max(of))),
+        notes=(
+            *_lacking(case),
+            *planned.notes,
+            *actors_in_words(planned),
+            *told,
+            *_limited(planned.attacks, max(of)),
+        ),
         engine=options.engine if options.engine in COUNTING else "auto",
         disk=disk,
         disk_free=disk_free if disk else None,
@@ -246,6 +253,14 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         needed_in_files=_needed_in_files(work, options),
         tests_at_most=bool(planned.key_sets),
     )
+
+
+def _lacking(case: Case) -> Iterator[str]:
+    """Yield which columns a table lacks that another has, but for ignored ones: nothing compares them."""
+    names = dict.fromkeys(c for t in case.tables for c in t.columns if c not in case.ignored)
+    for table in case.tables:
+        if left := [c for c in names if c not in table.columns]:
+            yield f"{table.role} lacks {some_of(left)}, which other tables have: not compared"
 
 
 def _where_they_are(case: Case, planned: Plan, options: RunOptions, share: float, limit: int | None) -> Work:

@@ -78,7 +78,10 @@ def _suffix(own: str, kind: str) -> str:
     if kind != "same":
         return f".{kind}"
     if own in EXCEL:
-        raise SettingError("--format: Excel files are read and not written. hint: --format csv or parquet.")
+        raise SettingError(
+            "the table is an Excel file, which divulge reads and does not write. hint: say what the two parts "
+            "are to be: --format csv, or --format parquet."
+        )
     return own
 
 
