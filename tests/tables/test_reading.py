@@ -325,3 +325,71 @@ def test_the_form_of_a_column_does_not_depend_on_the_order_of_rows():
     texts = [f"{d:02}/{m:02}/2020" for d in range(1, 13) for m in range(1, 13)] + ["13/01/2020"]
     assert form_of(pl.Series(texts), "datetime") == form_of(pl.Series(texts[::-1]), "datetime") == "DD/MM/YYYY"
     assert n_read(pl.Series(["3", "4", "x"]))[0] == 2
+
+
+AMOUNTS = list(range(0, 15000, 100))  # 150 values
+AGES = [18 + i % 82 for i in range(164)]  # 18 to 99
+
+
+@pytest.mark.parametrize(
+    ("others", "code", "n"),
+    [
+        (AMOUNTS, -8, 2),  # the others are not negative
+        (AMOUNTS, -999, 20),
+        ([v / 8 for v in AGES], -9.0, 3),
+        ([0, 1] * 40, -9, 5),
+        ([-20, 0, 35] * 30, -999, 4),  # further from the others than these from each other
+        ([160, 175, 190] * 30, 999, 1),
+        ([str(v) for v in AMOUNTS], "-99", 2),
+        ([2**53 + i for i in range(60)], -7, 1),  # whole numbers beyond what a float tells apart
+    ],
+)
+def test_a_code_for_missing_that_is_far_from_all_numbers_is_told_and_stays(others, code, n):
+    found = beside([*others, *[code] * n, None])
+    told = f"{int(float(code))}"
+    assert found.note == (
+        f"{n} of {len(others) + n} values in real are {told}, far from all others: if it stands for missing, "
+        f"--missing {told} reads it so"
+    )
+    assert found.read_alike and not found.unread
+    assert found.counts[0][0] == 1  # nothing is changed
+    read_so = beside([*others, *[code] * n, None], missing=[told])
+    assert (read_so.note, read_so.counts[0][0]) == ("", n + 1)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        AGES,
+        [*AGES, *[99] * 30],
+        [*AMOUNTS, -8],  # less than 1%
+        [*AMOUNTS, *[-3] * 9],  # on no list
+        [*range(-20, 20), *[-9] * 9],  # among the others
+        [*range(-20, 20), *[-99] * 9, -60],
+        [*AGES, *[999] * 9, 800],
+        [*range(10000, 99999, 150), *[99999] * 20],  # post codes
+        [-999] * 30,
+        [5] * 9 + [-999] * 9,  # two values
+        ["a", "b", "-999"] * 9,
+        [0.5, float("nan"), float("inf"), -float("inf"), -999.0] * 9,
+    ],
+)  # fmt: skip
+def test_numbers_that_are_no_codes_for_missing_are_not_told(values):
+    assert "far from all others" not in beside(values).note
+
+
+def test_codes_for_missing_are_told_by_table_and_together():
+    real, synthetic = [*AMOUNTS, *[-8] * 9, *[-9] * 3], [*AMOUNTS, *[-9] * 2, -8]
+    assert beside(real, synthetic, AMOUNTS).note == (
+        "9 of 162 values in real are -8; 3 of 162 values in real and 2 of 153 values in synthetic are -9, far from all "
+        "others: if they stand for missing, --missing -8,-9 reads them so"
+    )
+    assert beside(AMOUNTS, synthetic).note.startswith("2 of 153 values in synthetic are -9, far")
+
+
+def test_a_code_for_missing_is_told_in_the_report():
+    people = pl.DataFrame({"income": [*AMOUNTS, *[-8] * 9], "job": [f"job {i % 4}" for i in range(159)]})
+    report = divulge.assess(people, people, people.reverse(), membership=False, fidelity=False, models=False)
+    (check,) = (c for c in report.assessment.preconditions if c.check == "same types")
+    assert check.ok and "'income' 9 of 159 values in real" in check.detail and "are -8, far from" in check.detail
+    assert "Read: 'income' 9 of 159 values in real" in " ".join(str(report).split())

@@ -33,6 +33,35 @@ __all__ = ["Notes", "check_form", "check_kind", "lost"]
 _KINDS = {"datetime": "dates", "number": "numbers", "boolean": "true and false", "text": "text"}
 _SAID: dict[str, tuple[Family, str]] = {"numeric": ("number", "no number"), "datetime": ("datetime", "no date")}
 _SHOWN = 3
+_CODES = np.array(
+    [
+        -7,
+        -8,
+        -9,
+        -66,
+        -77,
+        -88,
+        -96,
+        -97,
+        -98,
+        -99,
+        -666,
+        -777,
+        -888,
+        -996,
+        -997,
+        -998,
+        -999,
+        -7777,
+        -8888,
+        -9998,
+        -9999,
+    ]
+    + [-99999, -999999, 999, 9999, 99999, 999999, 9999999]
+)
+"""Numbers that often stand for missing. Positive ones of one or two digits may be ages."""
+_OFTEN = 0.01
+"""Share of a table's values from which such a number is told."""
 
 
 def lost(was: pl.Series, now: pl.Series) -> NDArray[np.bool_]:
@@ -178,6 +207,38 @@ class Notes:
         names = sorted(set(texts.str.strip_chars().str.to_lowercase().to_list()))
         shown = ", ".join(repr(name) if name else "blanks" for name in names[:_SHOWN]) + ", ..." * (len(names) > _SHOWN)
         return f"{' and '.join(parts)} ({shown}) are read as missing (--missing none keeps them)"
+
+    def of_codes(self) -> str:
+        """Say in which tables a number that often stands for missing is far from all others.
+
+        It is far where it alone is negative, and else where it is further from the others than these from each other.
+        """
+        if self.settled.family != "number" or not len(self.levels):
+            return ""
+        values = self.levels.to_numpy()
+        others = values[~np.isin(values, _CODES)].astype(np.float64)
+        others = others[np.isfinite(others)]
+        if len(others) < 2:
+            return ""
+        low, high, told, found = others.min(), others.max(), dict[str, None](), list[str]()
+        for code in (c for c in _CODES if c in values):
+            if not ((code < 0 <= low) or max(low - code, code - high) > high - low):
+                continue
+            n = [int(c[1:][values == code].sum()) for c in self.counts]
+            some = [
+                f"{k:,} of {all_:,} values in {table.role}"
+                for table, k, c in zip(self.tables, n, self.counts, strict=True)
+                if k >= _OFTEN * (all_ := int(c[1:].sum())) and k
+            ]
+            if some:
+                told[f"{code}"] = None
+                found.append(f"{' and '.join(some)} are {code}")
+        if not found:
+            return ""
+        it, they = ("it stands", "it") if len(told) == 1 else ("they stand", "them")
+        return (
+            f"{'; '.join(found)}, far from all others: if {it} for missing, --missing {','.join(told)} reads {they} so"
+        )
 
     def of_zones(self, raw: Sequence[pl.Series]) -> str:
         """Say where times have an offset from UTC in one table and none in another."""

@@ -147,7 +147,7 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = (), said
     return PooledColumn(
         column, family, bool(whole), levels, counts, kept, missing,
         "; ".join(filter(None, (
-            unlike or notes.of_forms(), years, notes.of_dropped(), notes.of_alike_values(), mixed
+            unlike or notes.of_forms(), years, notes.of_dropped(), notes.of_codes(), notes.of_alike_values(), mixed
         ))),
         settled, not unlike,
         tuple(c if t.counting is not None else None for c, t in zip(codes, tables, strict=True)),
