@@ -71,6 +71,10 @@ LEAKS = {
     ),
     "within a longer text": (numbers, lambda t: f"case {t} (closed)"),
     "characters in any order": (names, lambda t: t[::-1]),
+    "numbers in it": (
+        lambda rng, n: [f"{a:.5f}, {b:.5f}" for a, b in zip(rng.uniform(40, 60, n), rng.uniform(2, 9, n), strict=True)],
+        lambda t: "POINT({1:.3f} {0:.3f})".format(*map(float, t.split(", "))),
+    ),
 }
 
 
@@ -99,7 +103,8 @@ def test_the_forms_are_those_that_are_tested():
 def test_each_form_is_found_and_told(form):
     real, synthetic, holdout = tables(form)
     results = divulge.copies(real, synthetic, holdout=holdout)
-    assert found(results) == {(f"one column, {form}", ("who",))}
+    # the last digits of a code are compared too
+    assert found(results) - {("last 6 digits", ("who",))} == {(f"one column, {form}", ("who",))}
     (own,) = [r for r in results if r.variant == f"one column, {form}"]
     assert (own.real.hits, own.holdout.hits) == (20, 0)
     assert own.notes == (FORMS[form],)

@@ -1,4 +1,4 @@
-"""Spellings of one text: without marks and case, in another order, with a character deleted, inside, as a digest."""
+"""Spellings of one text: without marks, reordered, with a character deleted, inside, by its numbers, as a digest."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from divulge.tables.texts import words
 __all__ = [
     "DIGEST_LENGTHS",
     "END",
+    "MOST_DECIMALS",
     "CharacterHashes",
     "bags_of_words",
     "character_hashes",
+    "decimals_in",
     "digests",
     "keys_of",
+    "numbers_in",
     "parts_in",
     "parts_of",
     "without_marks",
@@ -31,6 +34,10 @@ SHORTEST = 4  # characters; shorter texts are all alike but for one
 LONGEST = 64  # characters; longer ones are no identifiers
 END = 8  # letters and digits by which a text begins or ends
 _BLOCK = 20_000  # texts whose characters are in memory at once
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+MOST_DECIMALS = 9
+"""Decimals of the numbers in a text that are looked at."""
+_FEWEST = 5  # digits of the numbers of a text, below which they are common
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
 _DIGESTS = {32: hashlib.md5, 40: hashlib.sha1, 64: hashlib.sha256, 128: hashlib.sha512}
 DIGEST_LENGTHS = tuple(_DIGESTS)
@@ -89,6 +96,43 @@ def keys_of(plain: pl.Series) -> tuple[pl.Series, pl.Series, pl.Series]:
     in_order = pl.Series([None if t is None else "".join(sorted(t)) for t in some.to_list()], dtype=pl.String)
     some = some.set(length < END, None)
     return some.str.slice(0, END), some.str.slice(-END), in_order
+
+
+def decimals_in(texts: pl.Series) -> pl.Series:
+    """Return the most decimals that a number in each text has; 0 where there is none, and nine at most.
+
+    Examples
+    --------
+    >>> decimals_in(pl.Series(["52.12345, 13.40521", "52.1, 13", "no number"])).to_list()
+    [5, 1, 0]
+    """
+    most = texts.str.extract_all(r"\.[0-9]+").list.eval(pl.element().str.len_chars()).list.max()
+    return (most.cast(pl.Int64) - 1).fill_null(0).clip(0, MOST_DECIMALS)
+
+
+def numbers_in(texts: pl.Series, decimals: int) -> pl.Series:
+    """Return the numbers of each text in order of their size, with so many decimals; null for less than five digits.
+
+    Examples
+    --------
+    >>> numbers_in(pl.Series(["52.12345, 13.40521", "POINT(13.405 52.123)", "PAT-012345", "room 7"]), 3).to_list()
+    ['13.405 52.123', '13.405 52.123', '12345', None]
+    """
+    frame = texts.str.extract_all(_NUMBER).alias("part").to_frame().with_row_index("row").explode("part").drop_nulls()
+    digits = pl.col("part").str.replace(".", "", literal=True).str.len_chars()
+    whole = pl.col("part").str.strip_chars_start("0")
+    rounded = pl.col("part").cast(pl.Float64, strict=False).round(decimals).cast(pl.String)
+    made = frame.with_columns(
+        digits.alias("digits"),
+        pl.when(pl.col("part").str.contains(".", literal=True)).then(rounded).otherwise(whole).alias("part"),
+    )
+    found = made.group_by("row").agg(
+        pl.col("part").sort_by(pl.col("part").str.len_chars(), "part").str.join(" "), pl.col("digits").sum()
+    )
+    kept = found.filter(pl.col("digits") >= _FEWEST)
+    out = np.full(len(texts), None, dtype=object)
+    out[kept["row"].to_numpy()] = kept["part"].to_numpy()
+    return pl.Series(out.tolist(), dtype=pl.String)
 
 
 def parts_of(texts: pl.Series, others: pl.Series) -> pl.Series:

@@ -13,10 +13,13 @@ from divulge.tables.pooled_columns import PooledColumn
 from divulge.tables.spellings import (
     DIGEST_LENGTHS,
     END,
+    MOST_DECIMALS,
     bags_of_words,
     character_hashes,
+    decimals_in,
     digests,
     keys_of,
+    numbers_in,
     parts_of,
     without_marks,
 )
@@ -55,6 +58,8 @@ FORMS = {
     "within a longer text": f"texts of {END} letters and digits or more of which one is a part of the other, without "
     "accents, capitals and punctuation",
     "characters in any order": f"{_CHARACTERS}, by their characters in any order where no other person has the same",
+    "numbers in it": "texts compared by the numbers in them, in any order, rounded as in the synthetic text, where no "
+    "other person has the same",
 }
 """Forms of a text in which two spellings are equal, and the note of each."""
 FORM_WORDS = {
@@ -67,6 +72,7 @@ FORM_WORDS = {
     "last characters": f"by its last {END} letters and digits",
     "within a longer text": "within a longer text, or a part of it",
     "characters in any order": "with its characters in any order",
+    "numbers in it": "by the numbers in it",
 }
 """What each form is, in words that precede "the value of"."""
 WRITTEN_OTHERWISE = (
@@ -111,6 +117,18 @@ def _own_keys(plain: pl.Series) -> dict[str, pl.Series]:
     return dict(zip(("first characters", "last characters", "characters in any order"), keys_of(plain), strict=True))
 
 
+def _hits_alone(key: pl.Series, holder: Ints, released: pl.Series) -> Floats:
+    """Return which texts have a key that a synthetic text has too; nan where another person has it, or without one."""
+    frame = pl.DataFrame({"key": key, "holder": holder}).with_columns(
+        least=pl.col("holder").min().over("key"), most=pl.col("holder").max().over("key")
+    )
+    own = frame.select(pl.col("key").is_not_null() & (pl.col("least") >= 0) & (pl.col("least") == pl.col("most")))
+    hit = frame.select("key").with_row_index("row").join(released.alias("key").to_frame(), on="key", how="semi")
+    out = np.where(own.to_series().to_numpy(), 0.0, np.nan)
+    out[hit["row"].to_numpy()] += 1.0
+    return out
+
+
 class SyntheticSpellings:
     """Texts of the synthetic table in each form, in which texts of people are looked up."""
 
@@ -122,6 +140,10 @@ class SyntheticSpellings:
         found = character_hashes(self._plain)
         self._whole, self._masked, self._deleted = (_HashSet(hashes) for hashes in found)
         self._own_keys = [key.drop_nulls().unique() for key in _own_keys(self._plain).values()]
+        written = decimals_in(texts)
+        self._numbers = {
+            d: numbers_in(texts.filter(written == d), d).drop_nulls().unique() for d in written.unique().sort()
+        }
         self._digests = set(texts.filter(_is_digest(texts)).str.strip_chars().str.to_lowercase().unique().to_list())
         self._lengths = tuple(n for n in DIGEST_LENGTHS if n in {len(d) for d in self._digests})
 
@@ -140,15 +162,10 @@ class SyntheticSpellings:
         out = {form: hit.astype(np.float64) for form, hit in found.items()}
         out["within a longer text"] = parts_of(plain, self._plain).to_numpy().astype(np.float64)
         for (form, key), released in zip(_own_keys(plain).items(), self._own_keys, strict=True):
-            frame = pl.DataFrame({"key": key, "holder": holder}).with_columns(
-                least=pl.col("holder").min().over("key"), most=pl.col("holder").max().over("key")
-            )
-            own = frame.select(
-                pl.col("key").is_not_null() & (pl.col("least") >= 0) & (pl.col("least") == pl.col("most"))
-            )
-            hit = frame.select("key").with_row_index("row").join(released.alias("key").to_frame(), on="key", how="semi")
-            out[form] = np.where(own.to_series().to_numpy(), 0.0, np.nan)
-            out[form][hit["row"].to_numpy()] += 1.0
+            out[form] = _hits_alone(key, holder, released)
+        out["numbers in it"] = _hits_alone(numbers_in(texts, MOST_DECIMALS), holder, pl.Series([], dtype=pl.String))
+        for decimals, released in self._numbers.items():
+            out["numbers in it"][_hits_alone(numbers_in(texts, decimals), holder, released) == 1] = 1.0
         return {form: out[form] for form in FORMS}
 
     def _near(self, plain: pl.Series) -> tuple[Bools, Bools]:

@@ -144,6 +144,7 @@ _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("one column, shifted", lambda r: f"have their {quoted(r.keys)}, shifted or scaled, in the synthetic table"),
     ("one column", _value),
     ("last ", lambda r: f"have in the table the last digits of their {quoted(r.keys)}, which nobody else has"),
+    ("time of day", lambda r: f"have in the table the time of day of their {quoted(r.keys)}, which nobody else has"),
     ("rare pair", lambda r: f"have their {quoted(r.keys)} together in it, which hardly anybody else has"),
     ("intervals", lambda r: f"have intervals between their {quoted(r.keys)} in it that hardly anybody else has"),
     ("another column", lambda r: f"{_value(r)}, in another column"),
