@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -89,7 +89,8 @@ def _in_new_columns(case: Case) -> tuple[list[Result], str]:
 def _under_other_headings(case: Case) -> tuple[list[Result], str]:
     """Return who has a value that stands in another column that both tables have, as a telephone number may.
 
-    A value counts that does not stand in its own synthetic column, and that the person has in no other column. Columns
+    A value counts that the person has in no other column; one that stands in its own synthetic column is left out, and
+    within longer texts one that stands whole in any. Columns
     are left out of whose values people have more than a fiftieth in another column too. Texts that one person alone has
     are looked for within longer ones as well, as names in notes. Of more than ten columns with hits those with most.
     """
@@ -112,21 +113,21 @@ def _under_other_headings(case: Case) -> tuple[list[Result], str]:
             at = np.flatnonzero(hit)
             hit[at] = np.sum([own[at] == theirs[at] for theirs in people.values()], axis=0) == 1
             hits.append((OTHER_HEADING, c, hit, _HEADING))
-    hits += _within_other_texts(case, columns, {c: ~_is_in(own, anywhere) for c, own in people.items()})
+    within = _within_other_texts(case, columns)
+    hits += [(variant, c, hit & ~_is_in(people[c], anywhere), note) for variant, c, hit, note in within]
     hits = sorted((h for h in hits if h[2].any()), key=lambda h: (-h[2].sum(), h[:2]))
     found, n_real = [], case.n_rows("real")
     for variant, c, hit, note in sorted(hits[:_MOST], key=lambda h: h[:2]):
         known = pl.Series(people[c])
         if _stands_alone(case, known.set(known == 0, None)):
-            scores = np.where(people[c] == 0, np.nan, hit)
+            whole = _is_in(people[c], released[c] if variant == OTHER_HEADING else anywhere)
+            scores = np.where((people[c] == 0) | whole, np.nan, hit)
             plain_result = Result(attack="copies", variant=variant, keys=(c,), notes=(note,))
             found.append(by_record(case, plain_result, scores[:n_real], scores[n_real:] if case.has_holdout else None))
     return found, _FEWER_HEADINGS if len(hits) > _MOST else ""
 
 
-def _within_other_texts(
-    case: Case, columns: Sequence[str], new: Mapping[str, NDArray[np.bool_]]
-) -> Iterator[tuple[str, str, NDArray[np.bool_], str]]:
+def _within_other_texts(case: Case, columns: Sequence[str]) -> Iterator[tuple[str, str, NDArray[np.bool_], str]]:
     """Yield for each column who has a text of his own that is part of a longer synthetic one of another column."""
     texts = {c: without_marks(case.pooled(c).levels) for c in columns if case.pooled(c).family == "text"}
     for c, own in texts.items():
@@ -140,7 +141,7 @@ def _within_other_texts(
         yield (
             f"{OTHER_HEADING}, {_WITHIN}",
             c,
-            part[np.concatenate([codes[i] for i in case.encoded.people])] & new[c],
+            part[np.concatenate([codes[i] for i in case.encoded.people])],
             _PARTS,
         )
 
@@ -224,7 +225,7 @@ def _compared(
         holder = np.arange(len(there)) if case.unit is None else units_of_people(case)
         for form, other in spelled.hits(there, holder).items():
             if ((other == 1) & ~before).any():
-                hits[f"{ANOTHER_COLUMN}, {form}"] = np.where(before, 0.0, other)
+                hits[f"{ANOTHER_COLUMN}, {form}"] = np.where(before, np.nan, other)
             before = before | (other == 1)
     missing = keys.is_null().to_numpy()
     for variant, found in hits.items():

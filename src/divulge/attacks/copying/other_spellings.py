@@ -187,8 +187,9 @@ class SyntheticSpellings:
 def spelled_levels(case: Case, column: str, equal: Bools, person: Ints) -> dict[str, Floats]:
     """Return for each form which values of people stand in the synthetic table in that form alone.
 
-    A value that is `equal`, or equal in a form before, is no hit: so each form finds what no other one does. All forms
-    are told, whoever is hit: otherwise one person could make a result appear in an external edition.
+    A value that is `equal`, or equal in a form before, is left out: so each form finds what no other one does, and no
+    form has fewer hits among people who are copied. All forms are told, whoever is hit: otherwise one person could make
+    a result appear in an external edition.
 
     Parameters
     ----------
@@ -200,8 +201,8 @@ def spelled_levels(case: Case, column: str, equal: Bools, person: Ints) -> dict[
     Returns
     -------
     hits
-        Shape (n_levels + 1,) each; 1 or 0, nan for values that have no such form. No form that less than a fifth of the
-        people has.
+        Shape (n_levels + 1,) each; 1 or 0, nan for values that have no such form or are left out. No form that less
+        than a fifth of the people has.
     """
     pooled = case.pooled(column)
     texts = _level_texts(pooled)
@@ -213,7 +214,7 @@ def spelled_levels(case: Case, column: str, equal: Bools, person: Ints) -> dict[
         if times[place][~np.isnan(hit)].sum() < OWN_NUMBERS * times.sum():
             continue
         hits[form] = np.zeros(len(equal))
-        hits[form][1 + place] = np.where(before[1 + place], 0.0, hit)
+        hits[form][1 + place] = np.where(before[1 + place], np.nan, hit)
         before |= hits[form] == 1
     return hits
 

@@ -19,6 +19,7 @@ __all__ = [
     "STRANGERS",
     "Bar",
     "bars",
+    "but_for_identifiers",
     "hit_words",
     "how_many",
     "is_mean",
@@ -127,13 +128,18 @@ def _own_words(form: str, r: ResultRecord) -> str:
     return f"have {what} in a synthetic text of {quoted(r.keys)}"
 
 
+def but_for_identifiers(r: ResultRecord) -> str:
+    """Return that identifiers were left out of a comparison of whole records, where they were."""
+    return ", but for identifiers" if any(n.startswith("identifiers were left out") for n in r.notes) else ""
+
+
 def _run(r: ResultRecord) -> str:
     what = "intervals between their rows" if r.variant.endswith(" of intervals") else "rows"
     return f"have a {r.variant.removesuffix(' of intervals')} of {what} under one synthetic person ({quoted(r.keys)})"
 
 
 _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
-    ("exact", lambda r: "stand in the synthetic table word for word"),
+    ("exact", lambda r: f"stand in the synthetic table word for word{but_for_identifiers(r)}"),
     ("columns", lambda r: f"stand in the synthetic table word for word, {_columns(r)}"),
     ("near on", lambda r: f"have a near copy in the synthetic table, {_columns(r)}"),
     ("near", lambda r: "have a near copy in the synthetic table"),
@@ -313,7 +319,8 @@ def _withheld(r: ResultRecord, members: str) -> str:
     if real is not None and real.rate is not None and real.n and formatting.of_people(r) and not is_mean(r):
         told = f"{how_many(real.hits, real.n)} ({_share(real, real.n)}) {seen(r)}"
         return f"Of {formatting.of_units(real)} {members}, {told}; this edition withholds how many others."
-    return f"{word_of(r.verdict).of_hits or 'Members and strangers were compared'}; this edition withholds the counts."
+    compared = "Members were looked for" if r.holdout is None else "Members and strangers were compared"
+    return f"{word_of(r.verdict).of_hits or compared}; this edition withholds the counts."
 
 
 def _of_guesses(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:

@@ -162,8 +162,10 @@ def _by_chance(data: Assessment) -> str:
     exact = _exact_copies(data)
     if exact is None or exact.real is None or exact.holdout is None or not exact.real.hits or exact.verdict in FOUND:
         return ""
-    more = (exact.real.rate or 0.0) > (exact.holdout.rate or 0.0)
-    return " Chance can explain the difference." if more else " That is no more than chance gives."
+    if (exact.real.rate or 0.0) <= (exact.holdout.rate or 0.0):
+        return " That is no more than chance gives."
+    alone = exact.risk is not None and (exact.risk.low or 0.0) > 0
+    return f"{' With all tests counted, chance' if alone else ' Chance'} can explain the difference."
 
 
 def _because(why: str) -> str:
@@ -195,7 +197,7 @@ def _at_risk(data: Assessment) -> str:
     """Return how many people were found to be at risk, and where they are named."""
     found = [r for r in data.results if r.verdict == "excess found"]
     told = []
-    if found:
+    if found and data.verdict.verdict in FOUND:
         told.append(_beyond_chance(leading(data) or clearest(found, data), data))
     elif any(r.attack == "dcr" and r.verdict == "deficit found" for r in data.results):
         told.append(_EVERYBODY)
