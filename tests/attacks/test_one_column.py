@@ -84,6 +84,35 @@ def test_values_within_the_texts_of_another_column_are_found_there_alone(value):
     assert {(r.variant, r.keys) for r in results if r.verdict == "excess found"} == {(own.variant, own.keys)}
 
 
+@pytest.mark.parametrize("written", ["%Y-%m-%d", "%d.%m.%Y", "{:.2f} EUR", "{:,.2f}", "no. {}"])
+def test_numbers_and_dates_within_the_texts_of_another_column_are_found_there_alone(written):
+    rng = np.random.default_rng(16)
+    n, (kind, values) = 200, ("born", lambda: np.datetime64("1930-01-01") + rng.integers(0, 26000, 200))
+    if "%" not in written:
+        kind, values = ("pay", lambda: rng.lognormal(10, 0.6, n).round(2)) if "2f" in written else ("account", lambda: rng.integers(10**6, 10**7, n))  # fmt: skip
+    real, synthetic, holdout = (coarse(rng, n, **{kind: pl.Series(values()), "note": texts(rng, n)}) for _ in range(3))
+    own = real[kind].head(60)
+    told = own.dt.strftime(written) if "%" in written else pl.Series([written.format(v) for v in own])
+    note = pl.concat([told + " came late, room 12", synthetic["note"][60:]]).shuffle(seed=3)
+    results = asked(real, synthetic.with_columns(note=note), holdout)
+    found = {(r.variant, r.keys) for r in results if r.verdict == "excess found"}
+    assert found == {("under another heading, within a longer text", (kind,))}
+    assert only(results, "under another heading, within a longer text", kind).real.hits >= 57  # not who shares a date
+
+
+@pytest.mark.parametrize("spelled", ["A{:06d}", "user{}@example.com", "2024-{:05d}"])
+def test_rows_that_are_numbered_by_a_text_recur_in_every_table(spelled):
+    rng = np.random.default_rng(17)
+    real, synthetic, holdout = (
+        coarse(rng, 200, who=[spelled.format(k) for k in range(first, first + 200)]) for first in (1, 1, 201)
+    )
+    results = asked(real, synthetic, holdout)
+    assert not [r for r in results if r.verdict == "excess found"]
+    assert only(results, "one column", "who").verdict is None
+    gaps = [coarse(rng, 200, who=[spelled.format(k) for k in rng.permutation(9000)[:200]]) for _ in range(3)]
+    assert only(asked(gaps[0], gaps[0], gaps[2]), "one column", "who").verdict == "excess found"
+
+
 @pytest.mark.parametrize("share", [0.4, 0.06])
 def test_a_phrase_of_many_people_is_nobodys_value_under_another_heading(share):
     """Two in five comments, or a few, are one phrase that three in five notes hold: chance, and no copies."""

@@ -200,9 +200,9 @@ def test_an_end_is_one_persons_own_whatever_his_texts():
 
 
 def test_identifiers_that_were_numbered_on_give_no_verdict():
-    """Of one length and with the same ends, members are 0 to 299 and strangers 300 to 599: a table says which."""
+    """Of one length and with the same ends, members are 0 to 598 and strangers 600 to 1,198: a table says which."""
     rng = np.random.default_rng(8)
-    make = lambda mark, first: coarse(rng, 300, who=[f"{mark}-{k:08d}" for k in range(first, first + 300)])  # noqa: E731
+    make = lambda mark, first: coarse(rng, 300, who=[f"{mark}-{k:08d}" for k in range(2 * first, 2 * first + 600, 2)])  # noqa: E731
     results = divulge.copies(
         make("cust", 0), make("syn", 0), holdout=make("cust", 300), variants=["one column"],
         schema=Schema((Column("who", "identifier"),)),
@@ -431,7 +431,8 @@ def test_a_form_that_nobody_has_holds_none_found_back():
 def test_identifiers_that_are_numbered_in_each_table_are_no_finding(sizes):
     rng = np.random.default_rng(5)
     tables = [
-        coarse(rng, n, who=[f"{side}{i}" for i in rng.permutation(n)]) for side, n in zip("rsh", sizes, strict=True)
+        coarse(rng, n, who=[f"{side}{i}" for i in rng.permutation(3 * n)[:n]])
+        for side, n in zip("rsh", sizes, strict=True)
     ]
     forms = [r for r in divulge.copies(*tables) if r.variant.startswith("one column, ")]
     assert len(forms) >= 5 and {r.verdict for r in forms} == {None}

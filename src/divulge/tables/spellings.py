@@ -21,11 +21,13 @@ __all__ = [
     "character_hashes",
     "decimals_in",
     "digests",
+    "digits_in",
     "keys_of",
     "numbers_in",
     "parts_in",
     "parts_of",
     "without_marks",
+    "written_digits",
 ]
 
 Hashes = NDArray[np.uint64]
@@ -133,6 +135,43 @@ def numbers_in(texts: pl.Series, decimals: int) -> pl.Series:
     out = np.full(len(texts), None, dtype=object)
     out[kept["row"].to_numpy()] = kept["part"].to_numpy()
     return pl.Series(out.tolist(), dtype=pl.String)
+
+
+def digits_in(texts: pl.Series) -> pl.Series:
+    """Return the digits of the numbers, dates and times in texts, five or more each, without signs between them.
+
+    Examples
+    --------
+    >>> digits_in(pl.Series(["born 03.05.1970, pays 23,456.50", "seen 2020-05-03 12:30:01, room 7"])).sort().to_list()
+    ['03051970', '123001', '20200503', '20200503123001', '234565', '2345650']
+    """
+    moments = texts.str.extract_all(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?").explode()
+    parts = texts.str.extract_all(r"[0-9](?:[0-9.,:/'-]*[0-9])?").explode()
+    short = parts.str.replace(r"^([^.]*\.[0-9]*?)0+$", "$1")
+    digits = pl.concat([moments, parts, short]).str.replace_all(r"[^0-9]+", "")
+    return digits.filter(digits.str.len_chars() >= _FEWEST).drop_nulls().unique()
+
+
+def written_digits(values: pl.Series) -> list[pl.Series]:
+    """Return the digits of numbers or moments as they may be written, five or more each; null for fewer.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> [one.to_list() for one in written_digits(pl.Series([datetime(1970, 5, 3)]))]
+    [['19700503'], ['03051970'], ['05031970']]
+    >>> [one.to_list() for one in written_digits(pl.Series([23456.5, 7.0, 1234567.0]))]
+    [['234565', None, '1234567']]
+    """
+    if isinstance(values.dtype, pl.Datetime):
+        forms = ["%Y%m%d", "%d%m%Y", "%m%d%Y"]
+        if not (values.dt.truncate("1d") == values).all():
+            forms = ["%Y%m%d%H%M%S", "%Y%m%d%H%M"]
+        return [values.dt.strftime(form) for form in forms]
+    whole = values.cast(pl.Int64, strict=False) if values.dtype.is_float() else values
+    same = (whole == values).fill_null(False)
+    digits = whole.cast(pl.String).zip_with(same, values.cast(pl.String)).str.replace_all(r"[^0-9]+", "")
+    return [digits.set((digits.str.len_chars() < _FEWEST).fill_null(False), None)]
 
 
 def parts_of(texts: pl.Series, others: pl.Series) -> pl.Series:

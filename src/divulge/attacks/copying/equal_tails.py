@@ -122,7 +122,7 @@ class _Written:
 def _written(case: Case, column: str) -> _Written | None:
     """Return a column of numbers in digits, or of times; None for others, row numbers and numbers of many decimals."""
     pooled = case.pooled(column)
-    if column == case.unit or not pooled.levels.len() or is_row_number(case.facts(column)):
+    if column == case.unit or not pooled.levels.len() or is_row_number(case, column):
         return None
     if pooled.family == "text" and case.schema[column].kind not in ("numeric", "identifier", "text"):
         return None

@@ -27,7 +27,7 @@ from divulge.attacks.copying.other_spellings import (
 from divulge.case.case import Case
 from divulge.case.column_facts import OWN_NUMBERS, facts_of, share_alone
 from divulge.core.result import Individual, Result, is_compared
-from divulge.core.schema import Facts, infer
+from divulge.core.schema import infer
 from divulge.kernels.word_runs import RUN, own_runs
 from divulge.stats import Outcomes
 from divulge.tables.pooled_columns import PooledColumn, pool
@@ -66,6 +66,7 @@ WORDS_OF_TEXTS = "named_in_texts"
 """The attack that compares words in a run."""
 OWN = 0.9
 """Part of the people who have a value of their own, from which a column is compared by itself: the issue's choice."""
+_ROW_GAPS = 1.05  # of the distinct numbers, below which the span of row numbers is
 PEOPLE = 20  # of fewer people nearly all differ in any number, which says nothing
 MOST_WORDS = 60_000_000
 """Words of all distinct texts up to which they are compared: about 4 GB, a minute."""
@@ -201,7 +202,7 @@ def one_column(case: Case) -> list[Result]:
         codes = _kept(case, column, texts)
         scores = _recurs(codes, pooled.counts[1])
         notes = [_VALUES, *([_UNITS] if column == case.unit else [])]
-        judged = not is_row_number(case.facts(column))
+        judged = not is_row_number(case, column)
         notes += [] if judged else [_ROW_NUMBERS]
         runs = _runs_of(case, column, texts) if kind == "text" and texts is not None else None
         notes += [_MANY_WORDS] if kind == "text" and texts is not None and runs is None else []
@@ -229,7 +230,7 @@ def _has_neighbours(case: Case, column: str) -> bool:
     if column == case.unit or case.schema[column].kind not in ("numeric", "datetime"):
         return False
     least = OWN if "ignore" in case.schema[column].roles else OWN_NUMBERS
-    return _share_alone(case, column) >= least and not is_row_number(case.facts(column))
+    return _share_alone(case, column) >= least and not is_row_number(case, column)
 
 
 def _nearly_equal(case: Case, column: str) -> Result:
@@ -332,9 +333,21 @@ def beside_words(results: Sequence[Result]) -> list[Result]:
 # ---------------------------------------------------------------- columns that the holdout lacks
 
 
-def is_row_number(facts: Facts) -> bool:
-    """Return whether a column has whole numbers with hardly a gap, which recur in every table."""
-    return facts.integer and facts.span < 1.05 * facts.n_distinct
+def is_row_number(case: Case, column: str) -> bool:
+    """Return whether a column has whole numbers with hardly a gap, which recur in every table.
+
+    So are those of texts that are else the same, as in "P00017" and "user17@example.com".
+    """
+    facts, pooled = case.facts(column), case.pooled(column)
+    if facts.integer or pooled.family != "text":
+        return facts.integer and facts.span < _ROW_GAPS * facts.n_distinct
+    real = pooled.levels.filter(pl.Series(pooled.counts[0][1:] > 0))
+    parts = real.str.extract_groups(r"^(.*?)(\d{1,18})(\D*)$").struct.unnest()
+    number = parts[:, 1].cast(pl.Int64).drop_nulls()
+    if not len(number) or len(number) < len(real) or parts[:, 0].n_unique() > 1 or parts[:, 2].n_unique() > 1:
+        return False
+    numbers = number.to_numpy()
+    return bool(numbers.max() - numbers.min() < _ROW_GAPS * number.n_unique())
 
 
 def without_strangers(case: Case) -> tuple[list[Result], list[str]]:
