@@ -113,6 +113,19 @@ def test_rows_that_are_numbered_by_a_text_recur_in_every_table(spelled):
     assert only(asked(gaps[0], gaps[0], gaps[2]), "one column", "who").verdict == "excess found"
 
 
+def test_a_part_of_a_text_without_blanks_is_found_by_runs_of_characters():
+    signs = list("患者男女岁因咳嗽发热天入院查体血压心率肺部啰音腹软无痛诊断为急性支气管炎给予抗生素治疗后好转出随访复")
+    rng = np.random.default_rng(18)
+    note = lambda k: "".join(rng.choice(signs, k))  # noqa: E731
+    real, synthetic, holdout = (coarse(rng, 200, note=[note(60) for _ in range(200)]) for _ in range(3))
+    kept = [note(15) + t[15:45] + note(15) for t in real["note"][:60]] + synthetic["note"][60:].to_list()
+    results = asked(real, synthetic.with_columns(note=pl.Series(kept)), holdout)
+    assert {(r.variant, r.keys) for r in results if r.verdict == "excess found"} == {
+        ("one column, shared words", ("note",))
+    }
+    assert only(results, "one column, shared words", "note").real.hits == 60
+
+
 @pytest.mark.parametrize("share", [0.4, 0.06])
 def test_a_phrase_of_many_people_is_nobodys_value_under_another_heading(share):
     """Two in five comments, or a few, are one phrase that three in five notes hold: chance, and no copies."""

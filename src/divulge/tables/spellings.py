@@ -23,6 +23,7 @@ __all__ = [
     "digests",
     "digits_in",
     "keys_of",
+    "longest_words",
     "numbers_in",
     "parts_in",
     "parts_of",
@@ -39,6 +40,7 @@ _BLOCK = 20_000  # texts whose characters are in memory at once
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 MOST_DECIMALS = 9
 """Decimals of the numbers in a text that are looked at."""
+_LEAST_WORD = 6  # letters and digits of a word that may be a person's own
 _FEWEST = 5  # digits of the numbers of a text, below which they are common
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
 _DIGESTS = {32: hashlib.md5, 40: hashlib.sha1, 64: hashlib.sha256, 128: hashlib.sha512}
@@ -98,6 +100,24 @@ def keys_of(plain: pl.Series) -> tuple[pl.Series, pl.Series, pl.Series]:
     in_order = pl.Series([None if t is None else "".join(sorted(t)) for t in some.to_list()], dtype=pl.String)
     some = some.set(length < END, None)
     return some.str.slice(0, END), some.str.slice(-END), in_order
+
+
+def longest_words(plain: pl.Series) -> pl.Series:
+    """Return the longest word of texts of `without_marks`, the first of several; null below six letters and digits.
+
+    Null also for texts of more than 64 characters.
+
+    Examples
+    --------
+    >>> longest_words(pl.Series(["data scan iokinsisl dcm", "ann lee", "r2d2c3"])).to_list()
+    ['iokinsisl', None, 'r2d2c3']
+    """
+    frame = plain.str.split(" ").alias("word").to_frame().with_row_index("row").explode("word")
+    length = pl.col("word").str.len_chars()
+    longest = frame.with_columns(length.alias("n")).sort("row", "n", descending=[False, True], maintain_order=True)
+    out = longest.group_by("row", maintain_order=True).first()["word"]
+    fits = (out.str.len_chars() >= _LEAST_WORD) & (plain.str.len_chars() <= LONGEST)
+    return out.set(~fits.fill_null(False), None)
 
 
 def decimals_in(texts: pl.Series) -> pl.Series:

@@ -32,6 +32,7 @@ from divulge.kernels.word_runs import RUN, own_runs
 from divulge.stats import Outcomes
 from divulge.tables.pooled_columns import PooledColumn, pool
 from divulge.tables.texts import folded, words
+from divulge.tables.word_forms import UNSPACED
 
 __all__ = [
     "BY_RUNS_ALONE",
@@ -66,6 +67,7 @@ WORDS_OF_TEXTS = "named_in_texts"
 """The attack that compares words in a run."""
 OWN = 0.9
 """Part of the people who have a value of their own, from which a column is compared by itself: the issue's choice."""
+_LONG = 20  # characters on average, above which texts of a script without blanks have runs of eight
 _ROW_GAPS = 1.05  # of the distinct numbers, below which the span of row numbers is
 PEOPLE = 20  # of fewer people nearly all differ in any number, which says nothing
 MOST_WORDS = 60_000_000
@@ -204,8 +206,9 @@ def one_column(case: Case) -> list[Result]:
         notes = [_VALUES, *([_UNITS] if column == case.unit else [])]
         judged = not is_row_number(case, column)
         notes += [] if judged else [_ROW_NUMBERS]
-        runs = _runs_of(case, column, texts) if kind == "text" and texts is not None else None
-        notes += [_MANY_WORDS] if kind == "text" and texts is not None and runs is None else []
+        many = texts is not None and (kind == "text" or (kind == "identifier" and _are_unspaced(texts)))
+        runs = _runs_of(case, column, texts) if many and texts is not None else None
+        notes += [_MANY_WORDS] if many and runs is None else []
         out.append(_result(case, ONE_COLUMN, column, scores, notes, judged))
         spelt = {}
         if judged and has_spellings(case, column):
@@ -258,9 +261,18 @@ def _moved(case: Case, column: str, n_columns: int) -> Result | None:
     return replace(result, context={**result.context, **dict(zip(MOVED_CONTEXT, (added, move.factor), strict=True))})
 
 
+def _are_unspaced(texts: pl.Series) -> bool:
+    """Return whether texts are long ones of a script without blanks, which is no identifier."""
+    some = texts.head(1000)
+    return bool(some.str.contains(UNSPACED).mean() > 0.5) and bool(some.str.len_chars().mean() > _LONG)
+
+
 def _runs_of(case: Case, column: str, texts: pl.Series) -> Floats | None:
-    """Return for each code whether a run of words of its own is in a synthetic text; None where they are too many."""
-    hashes, start = words(texts)
+    """Return for each code whether a run of words of its own is in a synthetic text; None where they are too many.
+
+    Of a script without blanks each character is a word.
+    """
+    hashes, start = words(texts.str.replace_all(f"({UNSPACED})", " ${1} "))
     if len(hashes) > MOST_WORDS:
         return None
     found = own_runs(hashes, start, person_of_codes(case, column)[1:], case.pooled(column).counts[1][1:] > 0)

@@ -19,6 +19,7 @@ from divulge.tables.spellings import (
     decimals_in,
     digests,
     keys_of,
+    longest_words,
     numbers_in,
     parts_of,
     without_marks,
@@ -58,6 +59,8 @@ FORMS = {
     "within a longer text": f"texts of {END} letters and digits or more of which one is a part of the other, without "
     "accents, capitals and punctuation",
     "characters in any order": f"{_CHARACTERS}, by their characters in any order where no other person has the same",
+    "longest word": "texts of several words and up to 64 characters compared by the longest one, of six letters and "
+    "digits or more, where no other person has it",
     "numbers in it": "texts compared by the numbers in them, in any order, rounded as in the synthetic text, where no "
     "other person has the same",
 }
@@ -72,6 +75,7 @@ FORM_WORDS = {
     "last characters": f"by its last {END} letters and digits",
     "within a longer text": "within a longer text, or a part of it",
     "characters in any order": "with its characters in any order",
+    "longest word": "by the longest word of it",
     "numbers in it": "by the numbers in it",
 }
 """What each form is, in words that precede "the value of"."""
@@ -114,7 +118,8 @@ class _HashSet:
 
 def _own_keys(plain: pl.Series) -> dict[str, pl.Series]:
     """Return by what texts are equal in the forms that count only where one person alone has it."""
-    return dict(zip(("first characters", "last characters", "characters in any order"), keys_of(plain), strict=True))
+    names = ("first characters", "last characters", "characters in any order", "longest word")
+    return dict(zip(names, (*keys_of(plain), longest_words(plain)), strict=True))
 
 
 def _hits_alone(key: pl.Series, holder: Ints, released: pl.Series) -> Floats:
@@ -162,6 +167,8 @@ class SyntheticSpellings:
         out = {form: hit.astype(np.float64) for form, hit in found.items()}
         out["within a longer text"] = parts_of(plain, self._plain).to_numpy().astype(np.float64)
         for (form, key), released in zip(_own_keys(plain).items(), self._own_keys, strict=True):
+            if form == "longest word":  # of one word the forms before tell
+                key = key.set(~plain.str.contains(" ", literal=True), None)
             out[form] = _hits_alone(key, holder, released)
         out["numbers in it"] = _hits_alone(numbers_in(texts, MOST_DECIMALS), holder, pl.Series([], dtype=pl.String))
         for decimals, released in self._numbers.items():

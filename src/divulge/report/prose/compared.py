@@ -11,7 +11,7 @@ from typing import Literal
 from divulge.attacks.copying.other_spellings import FORM_WORDS
 from divulge.core.result import FOUND, TOWARDS, counts_rows
 from divulge.report import formatting
-from divulge.report.model import Rate, ResultRecord
+from divulge.report.model import Assessment, Rate, ResultRecord
 from divulge.report.verdicts import word_of
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Bar",
     "bars",
     "but_for_identifiers",
+    "exact_copies",
     "hit_words",
     "how_many",
     "is_mean",
@@ -126,6 +127,11 @@ def _own_words(form: str, r: ResultRecord) -> str:
         return f"have their other columns in the row that has a word of their {quoted(r.keys)}"
     what = "all words of their text" if form == "all words" else f"a {form} that only they have"
     return f"have {what} in a synthetic text of {quoted(r.keys)}"
+
+
+def exact_copies(data: Assessment) -> ResultRecord | None:
+    """Return the comparison of whole records, if it was made."""
+    return next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
 
 
 def but_for_identifiers(r: ResultRecord) -> str:

@@ -12,7 +12,16 @@ from divulge.report import formatting, order
 from divulge.report.external.rounding import BASE
 from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
-from divulge.report.prose.compared import MEMBERS, STRANGERS, how_many, is_mean, lead, more_people, plain_share
+from divulge.report.prose.compared import (
+    MEMBERS,
+    STRANGERS,
+    exact_copies,
+    how_many,
+    is_mean,
+    lead,
+    more_people,
+    plain_share,
+)
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.reach import Reach, excluded, main_tests, reaches, why_open
 from divulge.report.prose.sampled import sampled_in_words
@@ -136,19 +145,15 @@ def _found(data: Assessment) -> str:
     return f"{told} {person}".strip()
 
 
-def _exact_copies(data: Assessment) -> ResultRecord | None:
-    return next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
-
-
 def copied_without_strangers(data: Assessment) -> bool:
     """Return whether whole records of people stand in the table, and no strangers say how many chance gives."""
-    exact = _exact_copies(data)
+    exact = exact_copies(data)
     return data.verdict.verdict == "no holdout" and exact is not None and bool(exact.real and exact.real.hits)
 
 
 def _word_for_word(data: Assessment) -> str:
     """Return how many people's whole records stand in the synthetic table, beside strangers."""
-    exact = _exact_copies(data)
+    exact = exact_copies(data)
     if exact is not None and exact.real is not None and not formatting.withheld(exact.real):
         return lead(exact)
     n, m = data.tables.real.rows, formatting.rows_of(data, "holdout")
@@ -159,7 +164,7 @@ def _word_for_word(data: Assessment) -> str:
 
 def _by_chance(data: Assessment) -> str:
     """Return whether chance explains the copies that are told; "" where none is told, or a difference was found."""
-    exact = _exact_copies(data)
+    exact = exact_copies(data)
     if exact is None or exact.real is None or exact.holdout is None or not exact.real.hits or exact.verdict in FOUND:
         return ""
     if (exact.real.rate or 0.0) <= (exact.holdout.rate or 0.0):
