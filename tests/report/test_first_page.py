@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from report_helpers import AVOIDED, assessment, external, plain, summary
 
 from divulge.report.documents.html import page
+from divulge.report.documents.html_front import _compared as drawn
 from divulge.report.documents.markdown import markdown
 from divulge.report.external.edition import external as edition_of
 from divulge.report.model import Bound, Finding, NotCompared
@@ -890,3 +891,15 @@ def test_an_edition_that_withholds_counts_names_no_strangers_where_there_were_no
     one["real"] = {"hits": None, "n": None, "rate": None}
     (record,) = report(one, holdout=False).results
     assert compared.lead(record).startswith("Members were looked for; this edition withholds")
+
+
+def test_a_column_has_one_bar_of_copies_whatever_its_spellings():
+    spelled = [
+        found("copies", 0, 0, "none found", variant=f"one column{form}", keys=["job"])
+        for form in ("", ", without marks", ", digest")
+    ]
+    spelled[1] = found("copies", 60, 0, "excess found", variant="one column, without marks", keys=["job"])
+    data = report(found("copies", 0, 0, "none found", variant="exact"), *spelled)
+    (tile,) = (t for t in tiles(data) if t.id == "copies")
+    shown = drawn(tile, data)
+    assert [label for label, _ in shown] == ["word for word", "job"] and shown[1][1].variant == spelled[1]["variant"]
