@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 from report_helpers import AVOIDED, assessment, external, plain, summary
 
+from divulge.attacks.copying.one_column import ROW_NUMBERS
 from divulge.report.documents.html import page
 from divulge.report.documents.html_front import _compared as drawn
 from divulge.report.documents.markdown import markdown
@@ -903,3 +904,17 @@ def test_a_column_has_one_bar_of_copies_whatever_its_spellings():
     (tile,) = (t for t in tiles(data) if t.id == "copies")
     shown = drawn(tile, data)
     assert [label for label, _ in shown] == ["word for word", "job"] and shown[1][1].variant == spelled[1]["variant"]
+
+
+def test_without_strangers_an_own_value_of_more_people_than_whole_records_is_told():
+    exact, own = (
+        found("copies", hits, 0, None, variant=variant, keys=keys) | {"holdout": None}
+        for hits, variant, keys in ((6, "exact", []), (217, "one column", ["job"]))
+    )
+    data = report(exact, own, verdict="no holdout", holdout=False)
+    schema = tuple(replace(c, kind="text") if c.name == "job" else c for c in data.schema)
+    told = headline(replace(data, schema=schema))
+    assert "6 stand in the synthetic table word for word. 217 have their “job” in the synthetic table." in told
+    assert "217" not in headline(data)  # categories recur in any table
+    rows = tuple(replace(r, notes=(ROW_NUMBERS,)) for r in data.results)
+    assert "217" not in headline(replace(data, schema=schema, results=rows))

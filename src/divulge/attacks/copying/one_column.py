@@ -42,6 +42,7 @@ __all__ = [
     "OWN",
     "OWN_WORDS",
     "PEOPLE",
+    "ROW_NUMBERS",
     "SHARED_WORDS",
     "WORDS_OF_TEXTS",
     "beside_words",
@@ -77,7 +78,7 @@ _VALUES = (
     "a person's value stands in the synthetic table, exactly; texts are compared folded: Unicode NFKC, no capitals, "
     "single blanks"
 )
-_ROW_NUMBERS = "whole numbers with hardly a gap: row numbers recur in every table, so no verdict is given"
+ROW_NUMBERS = "whole numbers with hardly a gap: row numbers recur in every table, so no verdict is given"
 _UNITS = "each unit counts once"
 BY_RUNS_ALONE = "texts were compared as a whole and by runs of words alone; named_in_texts compares their words"
 """Why nothing is cleared of a text whose words were not compared."""
@@ -90,7 +91,7 @@ _MANY_WORDS = f"shared runs of words were not compared: more than {MOST_WORDS:,}
 
 ONE_COLUMN_NOTES = (
     _VALUES,
-    _ROW_NUMBERS,
+    ROW_NUMBERS,
     _UNITS,
     _RUNS,
     _MANY_WORDS,
@@ -205,7 +206,7 @@ def one_column(case: Case) -> list[Result]:
         scores = _recurs(codes, pooled.counts[1])
         notes = [_VALUES, *([_UNITS] if column == case.unit else [])]
         judged = not is_row_number(case, column)
-        notes += [] if judged else [_ROW_NUMBERS]
+        notes += [] if judged else [ROW_NUMBERS]
         many = texts is not None and (kind == "text" or (kind == "identifier" and _are_unspaced(texts)))
         runs = _runs_of(case, column, texts) if many and texts is not None else None
         notes += [_MANY_WORDS] if many and runs is None else []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 
 from divulge.attacks.checks import LEVEL
+from divulge.attacks.copying.one_column import ONE_COLUMN, ROW_NUMBERS
 from divulge.core.result import FOUND, identity
 from divulge.report import formatting, order
 from divulge.report.external.rounding import BASE
@@ -21,6 +22,7 @@ from divulge.report.prose.compared import (
     lead,
     more_people,
     plain_share,
+    seen,
 )
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.reach import Reach, excluded, main_tests, reaches, why_open
@@ -125,6 +127,7 @@ def headline(data: Assessment) -> str:
     if verdict in ("none found", "cannot tell") and not order.in_doubt(data):
         told += _by_chance(data)
     if verdict == "no holdout":
+        told += _own_values(data)
         how = "how many of these chance alone would give" if copied_without_strangers(data) else "how many chance gives"
         return f"{told} There were no {STRANGERS} to compare with, so nothing says {how}.".strip()
     if order.in_doubt(data):
@@ -160,6 +163,22 @@ def _word_for_word(data: Assessment) -> str:
     if n is None or m is None:
         return ""
     return f"{n:,} {MEMBERS} were compared with {m:,} {STRANGERS}."
+
+
+def _own_values(data: Assessment) -> str:
+    """Return how many people's own text or identifier stands in the table, where these are more than whole records."""
+    exact = exact_copies(data)
+    if exact is None or exact.real is None:
+        return ""
+    kinds = {c.name: c.kind for c in data.schema}
+    own = [
+        (r.real.hits, r)
+        for r in data.results
+        if r.attack == exact.attack and r.variant == ONE_COLUMN and r.real is not None and r.real.hits
+        and kinds.get(r.keys[0]) in ("text", "identifier") and ROW_NUMBERS not in r.notes
+    ]  # fmt: skip
+    hits, most = max(own, key=lambda pair: pair[0], default=(0.0, exact))
+    return f" {how_many(hits)} {seen(most)}." if hits > (exact.real.hits or 0) else ""
 
 
 def _by_chance(data: Assessment) -> str:
