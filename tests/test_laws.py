@@ -29,7 +29,7 @@ from msgspec.structs import replace
 import divulge
 from divulge.attacks.catalogue import CATALOGUE
 from divulge.attacks.copying.copies import _VARIANTS
-from divulge.attacks.copying.equal_tails import LAST_DIGITS, TAILS, TWO_TAILS
+from divulge.attacks.copying.equal_tails import LAST_DIGITS, TAILS, TIME_OF_DAY, TWO_TAILS
 from divulge.attacks.copying.other_spellings import FORMS
 from divulge.attacks.membership import classifier_score
 from divulge.attacks.membership.scores import TESTED
@@ -357,7 +357,7 @@ def test_the_tables_are_given_back_with_the_answer():
 
 
 SPELLINGS = tuple(f"one column, {form}" for form in FORMS)
-ELSEWHERE = (*SPELLINGS, *TAILS.values(), TWO_TAILS)
+ELSEWHERE = (*SPELLINGS, *TAILS.values(), TIME_OF_DAY, TWO_TAILS)
 """Comparisons of values that do not stand there as they are."""
 
 DOUBLING_COUNTS = ("k_anonymity", "replicated_uniques", "lone_match", "nnaa", "dcr_baseline", "membership")

@@ -1,11 +1,13 @@
 """Last digits that one person alone has: by hand, two columns, what is left out, units, bad input."""
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import polars as pl
 import pytest
 
 import divulge
-from divulge.attacks.copying.equal_tails import TAILS, TWO_TAILS
+from divulge.attacks.copying.equal_tails import TAILS, TIME_OF_DAY, TWO_TAILS
 
 ONLY = ["last digits"]
 
@@ -51,6 +53,46 @@ def test_kept_digits_are_found_in_the_column_that_has_them(digits):
     found = [(r.variant, r.keys) for r in tails(real, synthetic, holdout) if r.verdict == "excess found"]
     assert (TAILS[digits], ("a",)) in found
     assert all(keys == ("a",) for _, keys in found)
+
+
+def times(rng, n):
+    return pl.Series([datetime(2020, 1, 1) + timedelta(seconds=int(s)) for s in rng.integers(0, 9 * 10**7, n)])
+
+
+@pytest.mark.parametrize("written", [None, "%d/%m/%Y %H:%M:%S"])
+def test_a_time_of_day_that_stays_where_the_date_is_drawn_anew_is_found_by_it_alone(written):
+    rng = np.random.default_rng(7)
+    real, synthetic, holdout = (times(rng, 300) for _ in range(3))
+    other = times(rng, 300).dt.truncate("1d")
+    kept = pl.concat([other[:60] + (real[:60] - real[:60].dt.truncate("1d")), synthetic[60:]])
+    tables = [pl.DataFrame({"seen": t, "ward": rng.choice(list("abc"), 300)}) for t in (real, kept, holdout)]
+    if written:
+        tables = [t.with_columns(pl.col("seen").dt.strftime(written)) for t in tables]
+    results = divulge.copies(*tables[:2], holdout=tables[2])
+    assert {(r.variant, r.keys) for r in results if r.verdict == "excess found"} == {(TIME_OF_DAY, ("seen",))}
+    (own,) = of(results, TIME_OF_DAY)
+    theirs = {t.time() for t in kept}
+    alone = [t.time() for t in [*real, *holdout]]
+    hit = [alone.count(t.time()) == 1 and t.time() in theirs for t in [*real, *holdout]]
+    np.testing.assert_array_equal(np.concatenate([own.individual.real, own.individual.holdout]), hit)
+    assert own.real.hits >= 55 and "the time of day of" in str(own)
+    days = [
+        t.with_columns(seen=pl.Series(s).dt.truncate("1d")) for t, s in zip(tables, (real, kept, holdout), strict=True)
+    ]
+    assert not of(divulge.copies(*days[:2], holdout=days[2]), TIME_OF_DAY)
+
+
+@pytest.mark.parametrize("spelled", [str, lambda t: f"({t[:4]}) {t[4:7]}-{t[7:]}"])
+def test_a_telephone_number_without_its_area_code_is_found_by_its_last_digits(spelled):
+    rng = np.random.default_rng(8)
+    real, synthetic, holdout = ([f"0{k}" for k in rng.integers(10**9, 10**10, 300)] for _ in range(3))
+    kept = [f"{t[-7:-4]} {t[-4:]}" for t in real[:60]] + synthetic[60:]
+    tables = [pl.DataFrame({"phone": [*map(spelled, t)]}) for t in (real, synthetic, holdout)]
+    tables[1] = pl.DataFrame({"phone": kept[:60] + [*map(spelled, kept[60:])]})
+    results = divulge.copies(*tables[:2], holdout=tables[2])
+    assert {(r.variant, r.keys) for r in results if r.verdict == "excess found"} == {(TAILS[6], ("phone",))}
+    (own,) = [r for r in results if r.variant in TAILS.values()]
+    assert own.real.hits >= 59 and own.holdout.hits <= 2
 
 
 def test_two_columns_tell_where_people_are_too_many_for_one():
@@ -112,8 +154,9 @@ def test_columns_are_at_most_ten_and_the_rest_is_told():
         [None] * 40, [float("inf"), float("-inf"), 1e300, 5e-324] * 10, [7] * 40, ["1234.56", "?"] * 20,
         np.random.default_rng(0).normal(size=40).tolist(), [-(2**63), 2**63 - 1, *range(2**62, 2**62 + 38)],
         list(range(1000, 1040)), [f"2021-03-{1 + i % 28:02d}" for i in range(40)],
+        [f"2021-03-01T12:{i:02d}" for i in range(40)], [f"{i}/{i}" for i in range(40)], ["9" * 30, "+"] * 20,
     ],
-    ids=["missing", "infinite", "constant", "numbers as text", "many decimals", "large", "row numbers", "dates"],
+    ids=["missing", "infinite", "constant", "numbers as text", "many decimals", "large", "row numbers", "dates", "times", "signs", "long"],
 )  # fmt: skip
 def test_any_column_does(values):
     table = pl.DataFrame({"x": values, "y": ["u", "v"] * 20})

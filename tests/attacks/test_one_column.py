@@ -84,6 +84,48 @@ def test_values_within_the_texts_of_another_column_are_found_there_alone(value):
     assert {(r.variant, r.keys) for r in results if r.verdict == "excess found"} == {(own.variant, own.keys)}
 
 
+@pytest.mark.parametrize("written", ["%Y-%m-%d", "%d.%m.%Y", "{:.2f} EUR", "{:,.2f}", "no. {}"])
+def test_numbers_and_dates_within_the_texts_of_another_column_are_found_there_alone(written):
+    rng = np.random.default_rng(16)
+    n, (kind, values) = 200, ("born", lambda: np.datetime64("1930-01-01") + rng.integers(0, 26000, 200))
+    if "%" not in written:
+        kind, values = ("pay", lambda: rng.lognormal(10, 0.6, n).round(2)) if "2f" in written else ("account", lambda: rng.integers(10**6, 10**7, n))  # fmt: skip
+    real, synthetic, holdout = (coarse(rng, n, **{kind: pl.Series(values()), "note": texts(rng, n)}) for _ in range(3))
+    own = real[kind].head(60)
+    told = own.dt.strftime(written) if "%" in written else pl.Series([written.format(v) for v in own])
+    note = pl.concat([told + " came late, room 12", synthetic["note"][60:]]).shuffle(seed=3)
+    results = asked(real, synthetic.with_columns(note=note), holdout)
+    found = {(r.variant, r.keys) for r in results if r.verdict == "excess found"}
+    assert found == {("under another heading, within a longer text", (kind,))}
+    assert only(results, "under another heading, within a longer text", kind).real.hits >= 57  # not who shares a date
+
+
+@pytest.mark.parametrize("spelled", ["A{:06d}", "user{}@example.com", "2024-{:05d}"])
+def test_rows_that_are_numbered_by_a_text_recur_in_every_table(spelled):
+    rng = np.random.default_rng(17)
+    real, synthetic, holdout = (
+        coarse(rng, 200, who=[spelled.format(k) for k in range(first, first + 200)]) for first in (1, 1, 201)
+    )
+    results = asked(real, synthetic, holdout)
+    assert not [r for r in results if r.verdict == "excess found"]
+    assert only(results, "one column", "who").verdict is None
+    gaps = [coarse(rng, 200, who=[spelled.format(k) for k in rng.permutation(9000)[:200]]) for _ in range(3)]
+    assert only(asked(gaps[0], gaps[0], gaps[2]), "one column", "who").verdict == "excess found"
+
+
+def test_a_part_of_a_text_without_blanks_is_found_by_runs_of_characters():
+    signs = list("患者男女岁因咳嗽发热天入院查体血压心率肺部啰音腹软无痛诊断为急性支气管炎给予抗生素治疗后好转出随访复")
+    rng = np.random.default_rng(18)
+    note = lambda k: "".join(rng.choice(signs, k))  # noqa: E731
+    real, synthetic, holdout = (coarse(rng, 200, note=[note(60) for _ in range(200)]) for _ in range(3))
+    kept = [note(15) + t[15:45] + note(15) for t in real["note"][:60]] + synthetic["note"][60:].to_list()
+    results = asked(real, synthetic.with_columns(note=pl.Series(kept)), holdout)
+    assert {(r.variant, r.keys) for r in results if r.verdict == "excess found"} == {
+        ("one column, shared words", ("note",))
+    }
+    assert only(results, "one column, shared words", "note").real.hits == 60
+
+
 @pytest.mark.parametrize("share", [0.4, 0.06])
 def test_a_phrase_of_many_people_is_nobodys_value_under_another_heading(share):
     """Two in five comments, or a few, are one phrase that three in five notes hold: chance, and no copies."""
@@ -301,7 +343,7 @@ def test_order_of_rows_and_columns_changes_nothing():
     before = asked(*tables)
     moved = [t[o].select(reversed(t.columns)) for t, o in zip(tables, orders, strict=True)]
     after = asked(*moved)
-    assert len(before) == 11
+    assert len(before) == 12
     for one, other in zip(before, after, strict=True):
         assert {**one.to_dict(), "seconds": 0} == {**other.to_dict(), "seconds": 0}
         np.testing.assert_array_equal(one.individual.real[orders[0]], other.individual.real)

@@ -71,6 +71,14 @@ LEAKS = {
     ),
     "within a longer text": (numbers, lambda t: f"case {t} (closed)"),
     "characters in any order": (names, lambda t: t[::-1]),
+    "longest word": (
+        lambda rng, n: [f"/data/mr/scan_{''.join(map(chr, 97 + rng.integers(0, 26, 7)))}.dcm" for _ in range(n)],
+        lambda t: f"img-{t[14:21]}.png",
+    ),
+    "numbers in it": (
+        lambda rng, n: [f"{a:.5f}, {b:.5f}" for a, b in zip(rng.uniform(40, 60, n), rng.uniform(2, 9, n), strict=True)],
+        lambda t: "POINT({1:.3f} {0:.3f})".format(*map(float, t.split(", "))),
+    ),
 }
 
 
@@ -99,12 +107,31 @@ def test_the_forms_are_those_that_are_tested():
 def test_each_form_is_found_and_told(form):
     real, synthetic, holdout = tables(form)
     results = divulge.copies(real, synthetic, holdout=holdout)
-    assert found(results) == {(f"one column, {form}", ("who",))}
+    # the last digits of a code are compared too
+    assert found(results) - {("last 6 digits", ("who",))} == {(f"one column, {form}", ("who",))}
     (own,) = [r for r in results if r.variant == f"one column, {form}"]
     assert (own.real.hits, own.holdout.hits) == (20, 0)
     assert own.notes == (FORMS[form],)
     assert FORM_WORDS[form] in str(own)
-    assert (own.individual.real[:20].sum(), own.individual.real.sum()) == (20, 20)
+    assert (np.nansum(own.individual.real[:20]), np.nansum(own.individual.real)) == (20, 20)
+
+
+def test_values_that_stand_there_word_for_word_are_left_out_of_other_forms_and_make_no_deficit():
+    """Strangers' notes are a part of a synthetic one by chance; copied ones were no hit, which looked like a hole."""
+    rng = np.random.default_rng(4)
+    phrases = ["".join(chr(97 + k) for k in row) for row in rng.integers(0, 26, (60, 5))]
+    make = lambda n: [f"{phrases[a]} {phrases[b]}" for a, b in rng.integers(0, 60, (n, 2))]  # noqa: E731
+    real, holdout = (coarse(rng, N, who=make(N)) for _ in range(2))
+    longer = [f"{phrases[k]} {t} {phrases[k]}" for t, k in zip(make(8 * N), rng.integers(0, 60, 8 * N), strict=True)]
+    results = divulge.copies(real, coarse(rng, 9 * N, who=[*real["who"], *longer]), holdout=holdout)
+    assert not found(results, "deficit found")
+    (own,) = [r for r in results if r.variant == "one column, within a longer text"]
+    assert own.real.n == 0 and own.holdout.hits > 20
+    most = N // 4 * 3
+    results = divulge.copies(real, coarse(rng, 8 * N + most, who=[*real["who"][:most], *longer]), holdout=holdout)
+    assert not found(results, "deficit found")
+    (own,) = [r for r in results if r.variant == "one column, within a longer text"]
+    assert 0 < own.real.n <= N - most
 
 
 @pytest.mark.parametrize("form", LEAKS)
@@ -177,9 +204,9 @@ def test_an_end_is_one_persons_own_whatever_his_texts():
 
 
 def test_identifiers_that_were_numbered_on_give_no_verdict():
-    """Of one length and with the same ends, members are 0 to 299 and strangers 300 to 599: a table says which."""
+    """Of one length and with the same ends, members are 0 to 598 and strangers 600 to 1,198: a table says which."""
     rng = np.random.default_rng(8)
-    make = lambda mark, first: coarse(rng, 300, who=[f"{mark}-{k:08d}" for k in range(first, first + 300)])  # noqa: E731
+    make = lambda mark, first: coarse(rng, 300, who=[f"{mark}-{k:08d}" for k in range(2 * first, 2 * first + 600, 2)])  # noqa: E731
     results = divulge.copies(
         make("cust", 0), make("syn", 0), holdout=make("cust", 300), variants=["one column"],
         schema=Schema((Column("who", "identifier"),)),
@@ -292,7 +319,7 @@ def test_order_and_threads_change_nothing(monkeypatch):
     order = np.random.default_rng(0).permutation(N)
     after = divulge.copies(real[order].select(reversed(real.columns)), synthetic[order], holdout=holdout[order].to_pandas(),
                            variants=["one column"])  # fmt: skip
-    assert len(before) == 1 + len(FORMS)
+    assert len(before) == len(FORMS)  # as they are, and in all forms but the longest of several words
     for one, other in zip(before, after, strict=True):
         assert {**one.to_dict(), "seconds": 0} == {**other.to_dict(), "seconds": 0}
         np.testing.assert_array_equal(one.individual.real[order], other.individual.real)
@@ -408,7 +435,8 @@ def test_a_form_that_nobody_has_holds_none_found_back():
 def test_identifiers_that_are_numbered_in_each_table_are_no_finding(sizes):
     rng = np.random.default_rng(5)
     tables = [
-        coarse(rng, n, who=[f"{side}{i}" for i in rng.permutation(n)]) for side, n in zip("rsh", sizes, strict=True)
+        coarse(rng, n, who=[f"{side}{i}" for i in rng.permutation(3 * n)[:n]])
+        for side, n in zip("rsh", sizes, strict=True)
     ]
     forms = [r for r in divulge.copies(*tables) if r.variant.startswith("one column, ")]
     assert len(forms) >= 5 and {r.verdict for r in forms} == {None}

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from amount import tries
+from msgspec.structs import replace
 from mutations import mutations, what_was_changed
 
 import divulge as package
@@ -25,6 +26,7 @@ from divulge.release.policy import policy_from_toml
 from divulge.release.regimes.regime import policy_text, read_regime, regimes
 from divulge.report.content import text_of
 from divulge.verifying import signature as signature_module
+from divulge.verifying.names import faults_of_names
 from divulge.verifying.verify import verify
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +57,17 @@ def saved(tmp_path):
 
 
 # ---------------------------------------------------------------- honest reports
+
+
+def test_the_result_of_a_measure_for_all_columns_is_the_smallest_in_both_tails(judged, saved):
+    """Its own p-value is that of the mean, and the adjusted one that of the column that differs most."""
+    data = judged.assessment
+    whole = next(i for i, r in enumerate(data.fidelity) if not r.columns and r.p_low_tail is not None)
+    one = next(i for i, r in enumerate(data.fidelity) if r.columns and r.p_low_tail is not None)
+    for i, told in ((whole, False), (one, True)):
+        r = replace(data.fidelity[i], p_low_tail=0.9, p_low_tail_adjusted=0.8)
+        changed = replace(data, fidelity=(*data.fidelity[:i], r, *data.fidelity[i + 1 :]))
+        assert any("p_low_tail_adjusted: below" in f for f in faults_of_names(changed)) == told
 
 
 @pytest.mark.parametrize("reveal", [None, [], ["columns"]])

@@ -7,10 +7,12 @@ import pytest
 from msgspec.structs import replace
 from report_helpers import AVOIDED, assessment, external, plain, summary
 
+from divulge.attacks.copying.one_column import ROW_NUMBERS
 from divulge.report.documents.html import page
+from divulge.report.documents.html_front import _compared as drawn
 from divulge.report.documents.markdown import markdown
 from divulge.report.external.edition import external as edition_of
-from divulge.report.model import Bound, Finding
+from divulge.report.model import Bound, Finding, NotCompared
 from divulge.report.prose import compared
 from divulge.report.prose.advice import COARSER, advice, carriers
 from divulge.report.prose.bounds import _HOLDING as holding_reasons
@@ -18,6 +20,7 @@ from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.decision import decision, headline
 from divulge.report.prose.membership import membership_in_words
+from divulge.report.prose.people import facts_in_words
 from divulge.report.prose.reach import NOT_COMPARED as why_not_compared
 from divulge.report.prose.reach import _why as reach_why
 from divulge.report.prose.reach import clearance
@@ -839,3 +842,79 @@ def test_the_box_to_tick_names_what_speaks_against_a_release(verdict, box):
     signs = page(report(*CALM, verdict=verdict), []).split("Places to sign</caption>")[1].split("</table>")[0]
     boxes = re.findall(r'<span class="box"></span> ([^<]+)</span>', signs)
     assert boxes[:3] == [box, "with conditions", "no release"]
+
+
+def test_columns_that_a_table_lacks_have_an_advice():
+    """Where they alone hold the clearance back, nobody is told to decide and that nothing asks for a change."""
+    calm = found("copies", 3, 4, "none found", variant="exact")
+    data = report(calm, verdict="cannot tell", bounds=[bound(calm)])
+    lacking = replace(data, verdict=replace(data.verdict, without_strangers=("income",)))
+    assert decision(lacking).advice[0].do.startswith("Give the holdout “income”")
+    for why in holding_reasons:
+        apart = tuple(NotCompared(column=c, why=why) for c in ("income", "job"))
+        told = decision(replace(data, verdict=replace(data.verdict, not_compared=apart))).advice
+        assert (
+            told[0].do.startswith("Make “income” and “job” the same in all tables")
+            and why_not_compared[why] in told[0].do
+        )
+
+
+def test_no_number_of_people_follows_where_the_groups_cannot_be_compared():
+    check = {"check": "no overlap", "ok": False, "tested": True, "detail": "", "numbers": {}}
+    calm, near = found("copies", 6, 2, "cannot tell", variant="exact"), found("dcr", 300, 40, "excess found")
+    told = decision(report(calm, near, verdict="cannot tell", checks=[check]))
+    assert told.headline.endswith("so nothing follows from it.") and "beyond chance" not in told.at_risk
+    assert "beyond chance" in decision(report(calm, near)).at_risk
+
+
+def test_chance_explains_a_difference_whose_own_interval_is_above_0_with_all_tests_counted_alone():
+    one = found("copies", 207, 160, "cannot tell", variant="exact")
+    assert one["risk"]["low"] > 0
+    assert "With all tests counted, chance can explain the difference." in headline(report(one, verdict="cannot tell"))
+    other = found("copies", 7, 5, "cannot tell", variant="exact")
+    assert " Chance can explain the difference." in headline(report(other, verdict="cannot tell"))
+
+
+def test_identifiers_that_were_left_out_are_told_beside_whole_records():
+    note = "identifiers were left out of the comparison: 'zip'"
+    one = found("copies", 7, 5, "cannot tell", variant="exact", notes=[note])
+    assert "word for word, but for identifiers; of" in headline(report(one, verdict="cannot tell"))
+    facts = {"verbatim": {"members": 7, "strangers": 5, "telling": 0, "named": 0, "why_not_named": ""},
+             "repeated": {"times": 0, "of": None, "elsewhere": 0, "stands_out": False, "p_value": None, "found": False, "named": 0},
+             "histories": None}  # fmt: skip
+    assert facts_in_words(report(one, facts=facts))[0].startswith(
+        "The whole record, but for identifiers, of 7 of 2,000"
+    )
+
+
+def test_an_edition_that_withholds_counts_names_no_strangers_where_there_were_none():
+    one = found("copies", 7, 5, "cannot tell", variant="exact") | {"holdout": None}
+    one["real"] = {"hits": None, "n": None, "rate": None}
+    (record,) = report(one, holdout=False).results
+    assert compared.lead(record).startswith("Members were looked for; this edition withholds")
+
+
+def test_a_column_has_one_bar_of_copies_whatever_its_spellings():
+    spelled = [
+        found("copies", 0, 0, "none found", variant=f"one column{form}", keys=["job"])
+        for form in ("", ", without marks", ", digest")
+    ]
+    spelled[1] = found("copies", 60, 0, "excess found", variant="one column, without marks", keys=["job"])
+    data = report(found("copies", 0, 0, "none found", variant="exact"), *spelled)
+    (tile,) = (t for t in tiles(data) if t.id == "copies")
+    shown = drawn(tile, data)
+    assert [label for label, _ in shown] == ["word for word", "job"] and shown[1][1].variant == spelled[1]["variant"]
+
+
+def test_without_strangers_an_own_value_of_more_people_than_whole_records_is_told():
+    exact, own = (
+        found("copies", hits, 0, None, variant=variant, keys=keys) | {"holdout": None}
+        for hits, variant, keys in ((6, "exact", []), (217, "one column", ["job"]))
+    )
+    data = report(exact, own, verdict="no holdout", holdout=False)
+    schema = tuple(replace(c, kind="text") if c.name == "job" else c for c in data.schema)
+    told = headline(replace(data, schema=schema))
+    assert "6 stand in the synthetic table word for word. 217 have their “job” in the synthetic table." in told
+    assert "217" not in headline(data)  # categories recur in any table
+    rows = tuple(replace(r, notes=(ROW_NUMBERS,)) for r in data.results)
+    assert "217" not in headline(replace(data, schema=schema, results=rows))

@@ -259,7 +259,7 @@ RARE = {
     "list of offsets": (column_of(pa.list_(pa.timestamp("us", "+05:30")), [[1], [2]]), None),
     "views": (column_of(pa.string_view(), ["a", "b"]), ["a", "b"]),
     "date64": (column_of(pa.date64(), [dt.date(2020, 1, 1), dt.date(2021, 1, 1)]), [dt.datetime(2020, 1, 1), dt.datetime(2021, 1, 1)]),
-    "time32": (column_of(pa.time32("s"), [dt.time(0, 0, 1), dt.time(0, 0, 2)]), [1_000_000_000, 2_000_000_000]),
+    "time32": (column_of(pa.time32("s"), [dt.time(0, 0, 1), dt.time(0, 0, 2)]), [1_000_000, 2_000_000]),
 }  # fmt: skip
 if hasattr(pa, "json_"):  # pyarrow 19
     RARE |= {
@@ -347,7 +347,7 @@ OF_DUCKDB = {
     "INTERVAL of months": ("to_months(i) + interval 1 second", [10**6, 30 * DAY + 10**6, 60 * DAY + 10**6]),
     "UNION": ("(case when i = 0 then 7 else i end)::integer::union(num integer, word varchar)", [1, 2, 7]),
     "BIT": ("i::integer::bit::varchar[-2:]::bit", ["00", "01", "10"]),
-    "TIMETZ": ("('0' || i || ':00:00+01')::timetz", [0, 3_600_000_000_000, 82_800_000_000_000]),
+    "TIMETZ": ("('0' || i || ':00:00+01')::timetz", [0, 3_600_000_000, 82_800_000_000]),
     "MAP": ("map([i], ['a'])", None),
     "LIST": ("[i]", ["[0]", "[1]", "[2]"]),
     "LIST of INTERVAL": ("[to_days(i)]", None),
@@ -365,7 +365,7 @@ OF_DUCKDB = {
     "DECIMAL": ("i::decimal(38, 5)", [0, 1, 2]),
     "FLOAT": ("i::float", [0, 1, 2]),
     "BLOB": ("i::varchar::blob", [30, 31, 32]),
-    "TIME": ("make_time(i, 0, 0)", [0, 3_600_000_000_000, 7_200_000_000_000]),
+    "TIME": ("make_time(i, 0, 0)", [0, 3_600_000_000, 7_200_000_000]),
     "TIMESTAMP_NS": ("(case when i = 0 then 'infinity' else '2020-01-0' || i end)::timestamp_ns", [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2), LAST]),
     "JSON": ("('[' || i || ']')::json", ["[0]", "[1]", "[2]"]),
     "BIGNUM": ("i::bignum", [0, 1, 2]),

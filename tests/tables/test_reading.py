@@ -1,6 +1,6 @@
 """How the texts of a column are read: forms, texts for missing, what the schema says, and what a run is told."""
 
-from datetime import date, datetime
+from datetime import date, datetime, time
 
 import numpy as np
 import polars as pl
@@ -393,3 +393,26 @@ def test_a_code_for_missing_is_told_in_the_report():
     (check,) = (c for c in report.assessment.preconditions if c.check == "same types")
     assert check.ok and "'income' 9 of 159 values in real" in check.detail and "are -8, far from" in check.detail
     assert "Read: 'income' 9 of 159 values in real" in " ".join(str(report).split())
+
+
+def test_three_digits_behind_every_point_beside_whole_numbers_below_1000_are_thousands():
+    whole = pl.DataFrame({"x": [7, 950, 1234, 12345, *range(1000, 1040), *range(20, 60)]})
+    text = whole.with_columns(pl.Series("x", [f"{v:,}".replace(",", ".") for v in whole["x"]]))
+    for tables in ((whole, text), (text, text), (text, whole)):
+        found = pool([table_of(t, role) for t, role in zip(tables, ("real", "synthetic"), strict=True)], "x")
+        assert found.levels.to_list() == sorted(float(v) for v in whole["x"])
+        assert "1.234,5" in found.note
+    for odd in ("0.123", "1.5", "1234", "1.2345"):  # decimals
+        other = pl.DataFrame({"x": [*text["x"], odd]})
+        found = pool([table_of(t, role) for t, role in zip((other, other), ("real", "synthetic"), strict=True)], "x")
+        assert 1.001 in found.levels.to_list()
+
+
+@pytest.mark.parametrize("written", ["%H:%M:%S", "%I:%M:%S %p"])
+def test_a_time_of_day_is_the_same_as_dtype_and_as_text(written):
+    times = pl.DataFrame({"x": [time(0, 0, 5), time(9, 30, 1), time(23, 59, 59)]})
+    text = times.with_columns(pl.col("x").dt.strftime(written))
+    span = times.with_columns(pl.col("x").cast(pl.Duration("us")))
+    for other in (text, span):
+        found = pool([table_of(t, role) for t, role in zip((times, other), ("real", "synthetic"), strict=True)], "x")
+        assert found.codes[0].tolist() == found.codes[1].tolist() and len(found.levels) == 3

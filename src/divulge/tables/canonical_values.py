@@ -349,7 +349,7 @@ def plain(series: pl.Series) -> pl.Series:
             series = series.to_physical().clip(-most, most).cast(dtype)
         return series.cast(pl.Duration("us")).cast(pl.Int64)
     if dtype == pl.Time:
-        return series.cast(pl.Int64)
+        return series.cast(pl.Int64) // 1000  # of nanoseconds; durations and texts are microseconds
     if dtype == pl.Object:
         return plain(_from_objects(series.to_list()))
     if dtype == pl.Binary:

@@ -25,11 +25,13 @@ from divulge.tables.written_dates import century_of
 from divulge.tables.written_forms import (
     ISO_DATE,
     PLAIN_NUMBER,
+    THOUSANDS,
     family_of_form,
     form_of,
     has_listed,
     is_listed,
     may_be_written,
+    points_part_thousands,
     read_as,
     thousands_among,
     undecided,
@@ -145,7 +147,7 @@ def _readings(series: pl.Series, all_text: bool = False) -> dict[Family, str]:
     if plain:
         led = _zero_led(values).any() if all_text else _loses_zeros(values)
         if not led and not (all_text and _is_too_long(values)):
-            found["number"] = PLAIN_NUMBER
+            found["number"] = THOUSANDS if points_part_thousands(values) else PLAIN_NUMBER
         return found
     for family in ("datetime", "number"):
         form = form_of(values, family)

@@ -1,4 +1,4 @@
-"""Spellings of one text: without marks and case, in another order, with a character deleted, inside, as a digest."""
+"""Spellings of one text: without marks, reordered, with a character deleted, inside, by its numbers, as a digest."""
 
 from __future__ import annotations
 
@@ -15,14 +15,20 @@ from divulge.tables.texts import words
 __all__ = [
     "DIGEST_LENGTHS",
     "END",
+    "MOST_DECIMALS",
     "CharacterHashes",
     "bags_of_words",
     "character_hashes",
+    "decimals_in",
     "digests",
+    "digits_in",
     "keys_of",
+    "longest_words",
+    "numbers_in",
     "parts_in",
     "parts_of",
     "without_marks",
+    "written_digits",
 ]
 
 Hashes = NDArray[np.uint64]
@@ -31,6 +37,11 @@ SHORTEST = 4  # characters; shorter texts are all alike but for one
 LONGEST = 64  # characters; longer ones are no identifiers
 END = 8  # letters and digits by which a text begins or ends
 _BLOCK = 20_000  # texts whose characters are in memory at once
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+MOST_DECIMALS = 9
+"""Decimals of the numbers in a text that are looked at."""
+_LEAST_WORD = 6  # letters and digits of a word that may be a person's own
+_FEWEST = 5  # digits of the numbers of a text, below which they are common
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
 _DIGESTS = {32: hashlib.md5, 40: hashlib.sha1, 64: hashlib.sha256, 128: hashlib.sha512}
 DIGEST_LENGTHS = tuple(_DIGESTS)
@@ -89,6 +100,98 @@ def keys_of(plain: pl.Series) -> tuple[pl.Series, pl.Series, pl.Series]:
     in_order = pl.Series([None if t is None else "".join(sorted(t)) for t in some.to_list()], dtype=pl.String)
     some = some.set(length < END, None)
     return some.str.slice(0, END), some.str.slice(-END), in_order
+
+
+def longest_words(plain: pl.Series) -> pl.Series:
+    """Return the longest word of texts of `without_marks`, the first of several; null below six letters and digits.
+
+    Null also for texts of more than 64 characters.
+
+    Examples
+    --------
+    >>> longest_words(pl.Series(["data scan iokinsisl dcm", "ann lee", "r2d2c3"])).to_list()
+    ['iokinsisl', None, 'r2d2c3']
+    """
+    frame = plain.str.split(" ").alias("word").to_frame().with_row_index("row").explode("word")
+    length = pl.col("word").str.len_chars()
+    longest = frame.with_columns(length.alias("n")).sort("row", "n", descending=[False, True], maintain_order=True)
+    out = longest.group_by("row", maintain_order=True).first()["word"]
+    fits = (out.str.len_chars() >= _LEAST_WORD) & (plain.str.len_chars() <= LONGEST)
+    return out.set(~fits.fill_null(False), None)
+
+
+def decimals_in(texts: pl.Series) -> pl.Series:
+    """Return the most decimals that a number in each text has; 0 where there is none, and nine at most.
+
+    Examples
+    --------
+    >>> decimals_in(pl.Series(["52.12345, 13.40521", "52.1, 13", "no number"])).to_list()
+    [5, 1, 0]
+    """
+    most = texts.str.extract_all(r"\.[0-9]+").list.eval(pl.element().str.len_chars()).list.max()
+    return (most.cast(pl.Int64) - 1).fill_null(0).clip(0, MOST_DECIMALS)
+
+
+def numbers_in(texts: pl.Series, decimals: int) -> pl.Series:
+    """Return the numbers of each text in order of their size, with so many decimals; null for less than five digits.
+
+    Examples
+    --------
+    >>> numbers_in(pl.Series(["52.12345, 13.40521", "POINT(13.405 52.123)", "PAT-012345", "room 7"]), 3).to_list()
+    ['13.405 52.123', '13.405 52.123', '12345', None]
+    """
+    frame = texts.str.extract_all(_NUMBER).alias("part").to_frame().with_row_index("row").explode("part").drop_nulls()
+    digits = pl.col("part").str.replace(".", "", literal=True).str.len_chars()
+    whole = pl.col("part").str.strip_chars_start("0")
+    rounded = pl.col("part").cast(pl.Float64, strict=False).round(decimals).cast(pl.String)
+    made = frame.with_columns(
+        digits.alias("digits"),
+        pl.when(pl.col("part").str.contains(".", literal=True)).then(rounded).otherwise(whole).alias("part"),
+    )
+    found = made.group_by("row").agg(
+        pl.col("part").sort_by(pl.col("part").str.len_chars(), "part").str.join(" "), pl.col("digits").sum()
+    )
+    kept = found.filter(pl.col("digits") >= _FEWEST)
+    out = np.full(len(texts), None, dtype=object)
+    out[kept["row"].to_numpy()] = kept["part"].to_numpy()
+    return pl.Series(out.tolist(), dtype=pl.String)
+
+
+def digits_in(texts: pl.Series) -> pl.Series:
+    """Return the digits of the numbers, dates and times in texts, five or more each, without signs between them.
+
+    Examples
+    --------
+    >>> digits_in(pl.Series(["born 03.05.1970, pays 23,456.50", "seen 2020-05-03 12:30:01, room 7"])).sort().to_list()
+    ['03051970', '123001', '20200503', '20200503123001', '234565', '2345650']
+    """
+    moments = texts.str.extract_all(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?").explode()
+    parts = texts.str.extract_all(r"[0-9](?:[0-9.,:/'-]*[0-9])?").explode()
+    short = parts.str.replace(r"^([^.]*\.[0-9]*?)0+$", "$1")
+    digits = pl.concat([moments, parts, short]).str.replace_all(r"[^0-9]+", "")
+    return digits.filter(digits.str.len_chars() >= _FEWEST).drop_nulls().unique()
+
+
+def written_digits(values: pl.Series) -> list[pl.Series]:
+    """Return the digits of numbers or moments as they may be written, five or more each; null for fewer.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> [one.to_list() for one in written_digits(pl.Series([datetime(1970, 5, 3)]))]
+    [['19700503'], ['03051970'], ['05031970']]
+    >>> [one.to_list() for one in written_digits(pl.Series([23456.5, 7.0, 1234567.0]))]
+    [['234565', None, '1234567']]
+    """
+    if isinstance(values.dtype, pl.Datetime):
+        forms = ["%Y%m%d", "%d%m%Y", "%m%d%Y"]
+        if not (values.dt.truncate("1d") == values).all():
+            forms = ["%Y%m%d%H%M%S", "%Y%m%d%H%M"]
+        return [values.dt.strftime(form) for form in forms]
+    whole = values.cast(pl.Int64, strict=False) if values.dtype.is_float() else values
+    same = (whole == values).fill_null(False)
+    digits = whole.cast(pl.String).zip_with(same, values.cast(pl.String)).str.replace_all(r"[^0-9]+", "")
+    return [digits.set((digits.str.len_chars() < _FEWEST).fill_null(False), None)]
 
 
 def parts_of(texts: pl.Series, others: pl.Series) -> pl.Series:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -17,7 +17,7 @@ from divulge.core.distinct_values import distinct_values
 from divulge.core.result import Result
 from divulge.tables.canonical_values import plain
 from divulge.tables.frames import Table
-from divulge.tables.spellings import parts_in, without_marks
+from divulge.tables.spellings import digits_in, parts_in, without_marks, written_digits
 from divulge.tables.texts import folded, words
 
 __all__ = ["ANOTHER_COLUMN_HITS", "ANOTHER_COLUMN_NOTES", "another_column"]
@@ -44,7 +44,8 @@ _FEWER = f"values were looked for in the first {_MOST} of the synthetic columns 
 _WRITTEN_OTHERWISE = "no other spelling was looked for: values of members and of strangers are written otherwise"
 _HEADING = "a person's value stands in another column of the synthetic table and not in its own; texts by their words"
 _PARTS = (
-    "a text of 8 letters and digits or more, which one person alone has, is part of a synthetic text of another column"
+    "a text of 8 letters and digits or more, or a number, date or time of 5 digits or more, which one person alone "
+    "has, is part of a synthetic text of another column"
 )
 _FEWER_HEADINGS = f"under another heading: of more columns with values that stand in another one, {_MOST} are shown"
 _ELSEWHERE = "values were not looked for under other headings: they need every row in memory"
@@ -79,7 +80,7 @@ def _in_new_columns(case: Case) -> tuple[list[Result], str]:
         return [], ""
     spelled = SyntheticSpellings(pl.concat([t for v in there if (t := _texts(v)) is not None] or [_NO_TEXT]))
     shared = [c for c in real.columns if c in holdout.columns]
-    own = [c for c in own_columns(case) if c in shared and not is_row_number(case.facts(c))]
+    own = [c for c in own_columns(case) if c in shared and not is_row_number(case, c)]
     unpaired = [c for c in shared if c not in synthetic.columns and not _numbers_rows(real.series(c))][:_MOST]
     ours = (*_values([real, holdout], own, join=False), *_values([real, holdout], unpaired))
     found = [r for columns, values in ours for r in _compared(case, columns, values, released, spelled)]
@@ -89,11 +90,12 @@ def _in_new_columns(case: Case) -> tuple[list[Result], str]:
 def _under_other_headings(case: Case) -> tuple[list[Result], str]:
     """Return who has a value that stands in another column that both tables have, as a telephone number may.
 
-    A value counts that does not stand in its own synthetic column, and that the person has in no other column. Columns
+    A value counts that the person has in no other column; one that stands in its own synthetic column is left out, and
+    within longer texts one that stands whole in any. Columns
     are left out of whose values people have more than a fiftieth in another column too. Texts that one person alone has
     are looked for within longer ones as well, as names in notes. Of more than ten columns with hits those with most.
     """
-    columns = sorted(c for c in own_columns(case) if c != case.unit and not is_row_number(case.facts(c)))
+    columns = sorted(c for c in own_columns(case) if c != case.unit and not is_row_number(case, c))
     if len(columns) < 2:
         return [], ""
     if not case.in_memory:
@@ -112,35 +114,43 @@ def _under_other_headings(case: Case) -> tuple[list[Result], str]:
             at = np.flatnonzero(hit)
             hit[at] = np.sum([own[at] == theirs[at] for theirs in people.values()], axis=0) == 1
             hits.append((OTHER_HEADING, c, hit, _HEADING))
-    hits += _within_other_texts(case, columns, {c: ~_is_in(own, anywhere) for c, own in people.items()})
+    within = _within_other_texts(case, columns)
+    hits += [(variant, c, hit & ~_is_in(people[c], anywhere), note) for variant, c, hit, note in within]
     hits = sorted((h for h in hits if h[2].any()), key=lambda h: (-h[2].sum(), h[:2]))
     found, n_real = [], case.n_rows("real")
     for variant, c, hit, note in sorted(hits[:_MOST], key=lambda h: h[:2]):
         known = pl.Series(people[c])
         if _stands_alone(case, known.set(known == 0, None)):
-            scores = np.where(people[c] == 0, np.nan, hit)
+            whole = _is_in(people[c], released[c] if variant == OTHER_HEADING else anywhere)
+            scores = np.where((people[c] == 0) | whole, np.nan, hit)
             plain_result = Result(attack="copies", variant=variant, keys=(c,), notes=(note,))
             found.append(by_record(case, plain_result, scores[:n_real], scores[n_real:] if case.has_holdout else None))
     return found, _FEWER_HEADINGS if len(hits) > _MOST else ""
 
 
-def _within_other_texts(
-    case: Case, columns: Sequence[str], new: Mapping[str, NDArray[np.bool_]]
-) -> Iterator[tuple[str, str, NDArray[np.bool_], str]]:
-    """Yield for each column who has a text of his own that is part of a longer synthetic one of another column."""
-    texts = {c: without_marks(case.pooled(c).levels) for c in columns if case.pooled(c).family == "text"}
-    for c, own in texts.items():
-        alone = person_of_codes(case, c)[1:] >= 0
+def _within_other_texts(case: Case, columns: Sequence[str]) -> Iterator[tuple[str, str, NDArray[np.bool_], str]]:
+    """Yield for each column who has a value of his own that is part of a longer synthetic text of another column.
+
+    Texts by their letters and digits, numbers and moments by their digits as they may be written.
+    """
+    texts = {c: case.pooled(c).levels for c in columns if case.pooled(c).family == "text"}
+    plain_texts = {c: without_marks(own) for c, own in texts.items()}
+    released = {c: pl.Series(case.pooled(c).counts[1][1:] > 0) for c in texts}
+    digits = {c: digits_in(own.filter(released[c])) for c, own in texts.items()} if len(texts) < len(columns) else {}
+    for c in columns:
+        own = case.pooled(c).levels
         part = np.zeros(1 + len(own), dtype=np.bool_)
-        for other, theirs in texts.items():
-            if other != c and len(own):
-                part[1:] |= parts_in(own, theirs.filter(pl.Series(case.pooled(other).counts[1][1:] > 0))).to_numpy()
-        part[1:] &= alone
+        for other in texts if len(own) else ():
+            if c in texts and other != c:
+                part[1:] |= parts_in(plain_texts[c], plain_texts[other].filter(released[other])).to_numpy()
+            for written in () if c in texts else written_digits(own):
+                part[1:] |= written.is_in(digits[other].to_list()).fill_null(False).to_numpy()
+        part[1:] &= person_of_codes(case, c)[1:] >= 0
         codes = case.codes(c, binned=False)
         yield (
             f"{OTHER_HEADING}, {_WITHIN}",
             c,
-            part[np.concatenate([codes[i] for i in case.encoded.people])] & new[c],
+            part[np.concatenate([codes[i] for i in case.encoded.people])],
             _PARTS,
         )
 
@@ -224,7 +234,7 @@ def _compared(
         holder = np.arange(len(there)) if case.unit is None else units_of_people(case)
         for form, other in spelled.hits(there, holder).items():
             if ((other == 1) & ~before).any():
-                hits[f"{ANOTHER_COLUMN}, {form}"] = np.where(before, 0.0, other)
+                hits[f"{ANOTHER_COLUMN}, {form}"] = np.where(before, np.nan, other)
             before = before | (other == 1)
     missing = keys.is_null().to_numpy()
     for variant, found in hits.items():

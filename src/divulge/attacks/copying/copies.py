@@ -19,7 +19,7 @@ from divulge.attacks.checks import SHOWN, Floats, by_record, one_of, record_resu
 from divulge.attacks.copying.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, SMALLEST, all_but_one
 from divulge.attacks.copying.another_column import ANOTHER_COLUMN_HITS, ANOTHER_COLUMN_NOTES, another_column
 from divulge.attacks.copying.column_subsets import candidate_subsets
-from divulge.attacks.copying.equal_tails import LAST_DIGITS, TAILS, TAILS_NOTES, TWO_TAILS, equal_tails
+from divulge.attacks.copying.equal_tails import LAST_DIGITS, TAILS, TAILS_NOTES, TIME_OF_DAY, TWO_TAILS, equal_tails
 from divulge.attacks.copying.histories import HISTORIES, HISTORIES_NOTES, HISTORY_HITS, WHOLE_HISTORY, histories
 from divulge.attacks.copying.linked import LINKED, LINKED_NOTES, ROW_ORDER, linked, row_order
 from divulge.attacks.copying.moved_numbers import MOVED, MOVED_CONTEXT
@@ -150,6 +150,7 @@ _COPIES_WORDS = Words(
         MOVED: "the value, shifted or scaled, of",
         **{tail: f"the {tail} of a number of" for tail in TAILS.values()},
         TWO_TAILS: "the last digits of two numbers of",
+        TIME_OF_DAY: "the time of day of",
         RARE_PAIR: "a rare pair of values of",
         ROW_INTERVALS: "rare intervals between the dates of",
         **HISTORY_HITS,
@@ -230,7 +231,8 @@ def copies(
 
     "last digits": another synthetic number has the last 3 to 6 digits of a number, which one person alone has; for
     each column, at most ten, and number of digits that a fifth of the people have to themselves, and for the last
-    three digits of two columns together. Variants of its results are "last 4 digits" and the like. "rare pairs": a
+    three digits of two columns together; and another time the time of day. Variants of its results are "last 4 digits"
+    and the like, and "time of day". "rare pairs": a
     pair of categories that at most two people have stands in a synthetic row; for each pair of columns (in `keys`)
     in which a quarter of the people has one, at most ten. The variant of its results is "rare pair". "intervals": the
     same of the intervals between the dates of a row, of all and of each two. "histories": where the schema has a unit,

@@ -27,11 +27,12 @@ from divulge.attacks.copying.other_spellings import (
 from divulge.case.case import Case
 from divulge.case.column_facts import OWN_NUMBERS, facts_of, share_alone
 from divulge.core.result import Individual, Result, is_compared
-from divulge.core.schema import Facts, infer
+from divulge.core.schema import infer
 from divulge.kernels.word_runs import RUN, own_runs
 from divulge.stats import Outcomes
 from divulge.tables.pooled_columns import PooledColumn, pool
 from divulge.tables.texts import folded, words
+from divulge.tables.word_forms import UNSPACED
 
 __all__ = [
     "BY_RUNS_ALONE",
@@ -41,6 +42,7 @@ __all__ = [
     "OWN",
     "OWN_WORDS",
     "PEOPLE",
+    "ROW_NUMBERS",
     "SHARED_WORDS",
     "WORDS_OF_TEXTS",
     "beside_words",
@@ -66,6 +68,8 @@ WORDS_OF_TEXTS = "named_in_texts"
 """The attack that compares words in a run."""
 OWN = 0.9
 """Part of the people who have a value of their own, from which a column is compared by itself: the issue's choice."""
+_LONG = 20  # characters on average, above which texts of a script without blanks have runs of eight
+_ROW_GAPS = 1.05  # of the distinct numbers, below which the span of row numbers is
 PEOPLE = 20  # of fewer people nearly all differ in any number, which says nothing
 MOST_WORDS = 60_000_000
 """Words of all distinct texts up to which they are compared: about 4 GB, a minute."""
@@ -74,7 +78,7 @@ _VALUES = (
     "a person's value stands in the synthetic table, exactly; texts are compared folded: Unicode NFKC, no capitals, "
     "single blanks"
 )
-_ROW_NUMBERS = "whole numbers with hardly a gap: row numbers recur in every table, so no verdict is given"
+ROW_NUMBERS = "whole numbers with hardly a gap: row numbers recur in every table, so no verdict is given"
 _UNITS = "each unit counts once"
 BY_RUNS_ALONE = "texts were compared as a whole and by runs of words alone; named_in_texts compares their words"
 """Why nothing is cleared of a text whose words were not compared."""
@@ -87,7 +91,7 @@ _MANY_WORDS = f"shared runs of words were not compared: more than {MOST_WORDS:,}
 
 ONE_COLUMN_NOTES = (
     _VALUES,
-    _ROW_NUMBERS,
+    ROW_NUMBERS,
     _UNITS,
     _RUNS,
     _MANY_WORDS,
@@ -201,10 +205,11 @@ def one_column(case: Case) -> list[Result]:
         codes = _kept(case, column, texts)
         scores = _recurs(codes, pooled.counts[1])
         notes = [_VALUES, *([_UNITS] if column == case.unit else [])]
-        judged = not is_row_number(case.facts(column))
-        notes += [] if judged else [_ROW_NUMBERS]
-        runs = _runs_of(case, column, texts) if kind == "text" and texts is not None else None
-        notes += [_MANY_WORDS] if kind == "text" and texts is not None and runs is None else []
+        judged = not is_row_number(case, column)
+        notes += [] if judged else [ROW_NUMBERS]
+        many = texts is not None and (kind == "text" or (kind == "identifier" and _are_unspaced(texts)))
+        runs = _runs_of(case, column, texts) if many and texts is not None else None
+        notes += [_MANY_WORDS] if many and runs is None else []
         out.append(_result(case, ONE_COLUMN, column, scores, notes, judged))
         spelt = {}
         if judged and has_spellings(case, column):
@@ -229,7 +234,7 @@ def _has_neighbours(case: Case, column: str) -> bool:
     if column == case.unit or case.schema[column].kind not in ("numeric", "datetime"):
         return False
     least = OWN if "ignore" in case.schema[column].roles else OWN_NUMBERS
-    return _share_alone(case, column) >= least and not is_row_number(case.facts(column))
+    return _share_alone(case, column) >= least and not is_row_number(case, column)
 
 
 def _nearly_equal(case: Case, column: str) -> Result:
@@ -257,9 +262,18 @@ def _moved(case: Case, column: str, n_columns: int) -> Result | None:
     return replace(result, context={**result.context, **dict(zip(MOVED_CONTEXT, (added, move.factor), strict=True))})
 
 
+def _are_unspaced(texts: pl.Series) -> bool:
+    """Return whether texts are long ones of a script without blanks, which is no identifier."""
+    some = texts.head(1000)
+    return bool(some.str.contains(UNSPACED).mean() > 0.5) and bool(some.str.len_chars().mean() > _LONG)
+
+
 def _runs_of(case: Case, column: str, texts: pl.Series) -> Floats | None:
-    """Return for each code whether a run of words of its own is in a synthetic text; None where they are too many."""
-    hashes, start = words(texts)
+    """Return for each code whether a run of words of its own is in a synthetic text; None where they are too many.
+
+    Of a script without blanks each character is a word.
+    """
+    hashes, start = words(texts.str.replace_all(f"({UNSPACED})", " ${1} "))
     if len(hashes) > MOST_WORDS:
         return None
     found = own_runs(hashes, start, person_of_codes(case, column)[1:], case.pooled(column).counts[1][1:] > 0)
@@ -332,9 +346,21 @@ def beside_words(results: Sequence[Result]) -> list[Result]:
 # ---------------------------------------------------------------- columns that the holdout lacks
 
 
-def is_row_number(facts: Facts) -> bool:
-    """Return whether a column has whole numbers with hardly a gap, which recur in every table."""
-    return facts.integer and facts.span < 1.05 * facts.n_distinct
+def is_row_number(case: Case, column: str) -> bool:
+    """Return whether a column has whole numbers with hardly a gap, which recur in every table.
+
+    So are those of texts that are else the same, as in "P00017" and "user17@example.com".
+    """
+    facts, pooled = case.facts(column), case.pooled(column)
+    if facts.integer or pooled.family != "text":
+        return facts.integer and facts.span < _ROW_GAPS * facts.n_distinct
+    real = pooled.levels.filter(pl.Series(pooled.counts[0][1:] > 0))
+    parts = real.str.extract_groups(r"^(.*?)(\d{1,18})(\D*)$").struct.unnest()
+    number = parts[:, 1].cast(pl.Int64).drop_nulls()
+    if not len(number) or len(number) < len(real) or parts[:, 0].n_unique() > 1 or parts[:, 2].n_unique() > 1:
+        return False
+    numbers = number.to_numpy()
+    return bool(numbers.max() - numbers.min() < _ROW_GAPS * number.n_unique())
 
 
 def without_strangers(case: Case) -> tuple[list[Result], list[str]]:

@@ -13,10 +13,14 @@ from divulge.tables.pooled_columns import PooledColumn
 from divulge.tables.spellings import (
     DIGEST_LENGTHS,
     END,
+    MOST_DECIMALS,
     bags_of_words,
     character_hashes,
+    decimals_in,
     digests,
     keys_of,
+    longest_words,
+    numbers_in,
     parts_of,
     without_marks,
 )
@@ -55,6 +59,10 @@ FORMS = {
     "within a longer text": f"texts of {END} letters and digits or more of which one is a part of the other, without "
     "accents, capitals and punctuation",
     "characters in any order": f"{_CHARACTERS}, by their characters in any order where no other person has the same",
+    "longest word": "texts of several words and up to 64 characters compared by the longest one, of six letters and "
+    "digits or more, where no other person has it",
+    "numbers in it": "texts compared by the numbers in them, in any order, rounded as in the synthetic text, where no "
+    "other person has the same",
 }
 """Forms of a text in which two spellings are equal, and the note of each."""
 FORM_WORDS = {
@@ -67,6 +75,8 @@ FORM_WORDS = {
     "last characters": f"by its last {END} letters and digits",
     "within a longer text": "within a longer text, or a part of it",
     "characters in any order": "with its characters in any order",
+    "longest word": "by the longest word of it",
+    "numbers in it": "by the numbers in it",
 }
 """What each form is, in words that precede "the value of"."""
 WRITTEN_OTHERWISE = (
@@ -108,7 +118,20 @@ class _HashSet:
 
 def _own_keys(plain: pl.Series) -> dict[str, pl.Series]:
     """Return by what texts are equal in the forms that count only where one person alone has it."""
-    return dict(zip(("first characters", "last characters", "characters in any order"), keys_of(plain), strict=True))
+    names = ("first characters", "last characters", "characters in any order", "longest word")
+    return dict(zip(names, (*keys_of(plain), longest_words(plain)), strict=True))
+
+
+def _hits_alone(key: pl.Series, holder: Ints, released: pl.Series) -> Floats:
+    """Return which texts have a key that a synthetic text has too; nan where another person has it, or without one."""
+    frame = pl.DataFrame({"key": key, "holder": holder}).with_columns(
+        least=pl.col("holder").min().over("key"), most=pl.col("holder").max().over("key")
+    )
+    own = frame.select(pl.col("key").is_not_null() & (pl.col("least") >= 0) & (pl.col("least") == pl.col("most")))
+    hit = frame.select("key").with_row_index("row").join(released.alias("key").to_frame(), on="key", how="semi")
+    out = np.where(own.to_series().to_numpy(), 0.0, np.nan)
+    out[hit["row"].to_numpy()] += 1.0
+    return out
 
 
 class SyntheticSpellings:
@@ -122,6 +145,10 @@ class SyntheticSpellings:
         found = character_hashes(self._plain)
         self._whole, self._masked, self._deleted = (_HashSet(hashes) for hashes in found)
         self._own_keys = [key.drop_nulls().unique() for key in _own_keys(self._plain).values()]
+        written = decimals_in(texts)
+        self._numbers = {
+            d: numbers_in(texts.filter(written == d), d).drop_nulls().unique() for d in written.unique().sort()
+        }
         self._digests = set(texts.filter(_is_digest(texts)).str.strip_chars().str.to_lowercase().unique().to_list())
         self._lengths = tuple(n for n in DIGEST_LENGTHS if n in {len(d) for d in self._digests})
 
@@ -140,15 +167,12 @@ class SyntheticSpellings:
         out = {form: hit.astype(np.float64) for form, hit in found.items()}
         out["within a longer text"] = parts_of(plain, self._plain).to_numpy().astype(np.float64)
         for (form, key), released in zip(_own_keys(plain).items(), self._own_keys, strict=True):
-            frame = pl.DataFrame({"key": key, "holder": holder}).with_columns(
-                least=pl.col("holder").min().over("key"), most=pl.col("holder").max().over("key")
-            )
-            own = frame.select(
-                pl.col("key").is_not_null() & (pl.col("least") >= 0) & (pl.col("least") == pl.col("most"))
-            )
-            hit = frame.select("key").with_row_index("row").join(released.alias("key").to_frame(), on="key", how="semi")
-            out[form] = np.where(own.to_series().to_numpy(), 0.0, np.nan)
-            out[form][hit["row"].to_numpy()] += 1.0
+            if form == "longest word":  # of one word the forms before tell
+                key = key.set(~plain.str.contains(" ", literal=True), None)
+            out[form] = _hits_alone(key, holder, released)
+        out["numbers in it"] = _hits_alone(numbers_in(texts, MOST_DECIMALS), holder, pl.Series([], dtype=pl.String))
+        for decimals, released in self._numbers.items():
+            out["numbers in it"][_hits_alone(numbers_in(texts, decimals), holder, released) == 1] = 1.0
         return {form: out[form] for form in FORMS}
 
     def _near(self, plain: pl.Series) -> tuple[Bools, Bools]:
@@ -170,8 +194,9 @@ class SyntheticSpellings:
 def spelled_levels(case: Case, column: str, equal: Bools, person: Ints) -> dict[str, Floats]:
     """Return for each form which values of people stand in the synthetic table in that form alone.
 
-    A value that is `equal`, or equal in a form before, is no hit: so each form finds what no other one does. All forms
-    are told, whoever is hit: otherwise one person could make a result appear in an external edition.
+    A value that is `equal`, or equal in a form before, is left out: so each form finds what no other one does, and no
+    form has fewer hits among people who are copied. All forms are told, whoever is hit: otherwise one person could make
+    a result appear in an external edition.
 
     Parameters
     ----------
@@ -183,8 +208,8 @@ def spelled_levels(case: Case, column: str, equal: Bools, person: Ints) -> dict[
     Returns
     -------
     hits
-        Shape (n_levels + 1,) each; 1 or 0, nan for values that have no such form. No form that less than a fifth of the
-        people has.
+        Shape (n_levels + 1,) each; 1 or 0, nan for values that have no such form or are left out. No form that less
+        than a fifth of the people has.
     """
     pooled = case.pooled(column)
     texts = _level_texts(pooled)
@@ -196,7 +221,7 @@ def spelled_levels(case: Case, column: str, equal: Bools, person: Ints) -> dict[
         if times[place][~np.isnan(hit)].sum() < OWN_NUMBERS * times.sum():
             continue
         hits[form] = np.zeros(len(equal))
-        hits[form][1 + place] = np.where(before[1 + place], 0.0, hit)
+        hits[form][1 + place] = np.where(before[1 + place], np.nan, hit)
         before |= hits[form] == 1
     return hits
 

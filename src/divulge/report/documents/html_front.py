@@ -62,7 +62,11 @@ def _compared(t: Tile, data: Assessment) -> list[tuple[str, ResultRecord]]:
     own = [r for r in data.results if r.attack == t.id and r.verdict is not None and r.real is not None]
     if t.id == "copies":
         drawn = [r for r in own if r.holdout is not None or not order.has_holdout(data)]
-        return [(_label(r), r) for r in order.few_parts(drawn, 3)[:_ROWS]]
+        shown: dict[str, ResultRecord] = {}  # of the spellings of a column the plain one, or the first that was found
+        for r in order.few_parts(drawn, 3):
+            if (label := _label(r)) not in shown or (r.verdict in FOUND and shown[label].verdict not in FOUND):
+                shown[label] = r
+        return list(shown.items())[:_ROWS]
     if t.id == "inference":
         means = [r for r in own if r.target is None]
         nearest = [r for r in own if r.target is not None and r.variant == "nearest record"] or own

@@ -11,8 +11,9 @@ from divulge.core.result import FOUND
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use
-from divulge.report.prose.bounds import undecided
+from divulge.report.prose.bounds import holding, undecided
 from divulge.report.prose.compared import quoted
+from divulge.report.prose.reach import NOT_COMPARED
 
 __all__ = ["AGAIN", "COARSER", "UNTIL", "Advice", "advice", "carriers", "leaking_targets", "why_mended"]
 
@@ -293,6 +294,23 @@ def _unfair(data: Assessment) -> Iterator[Advice]:
         )
 
 
+def _not_compared(data: Assessment) -> Iterator[Advice]:
+    """The columns that one table lacks, or has otherwise, where they alone hold the clearance back."""
+    if data.verdict.verdict != "cannot tell" or order.in_doubt(data):
+        return
+    lacking = data.verdict.without_strangers
+    if lacking:
+        yield Advice(
+            f"Give the holdout {quoted(lacking, _MOST)} as the real table has it, or leave it out of every table.",
+            "Without strangers nothing can be compared there.",
+        )
+    for why, columns in holding(data.verdict.not_compared).items():
+        yield Advice(
+            f"Make {quoted(columns, _MOST)} the same in all tables, in name and in writing: {NOT_COMPARED[why]}.",
+            "What was not compared is not cleared.",
+        )
+
+
 def _gaps(data: Assessment) -> Iterator[Advice]:
     if data.failed or data.left_out:
         which = list(dict.fromkeys([f.attack for f in data.failed] + [o.attack for o in data.left_out]))
@@ -312,5 +330,6 @@ def _policy(data: Assessment) -> Iterator[Advice]:
 
 
 _RULES: Sequence[Callable[[Assessment], Iterator[Advice]]] = (
-    _mend, _strangers, _copies, _joined, _close, _columns, _holes, _audit, _unfair, _people, _gaps, _policy,
+    _mend, _strangers, _copies, _joined, _close, _columns, _holes, _audit, _unfair, _people, _not_compared, _gaps,
+    _policy,
 )  # fmt: skip

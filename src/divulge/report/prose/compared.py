@@ -11,7 +11,7 @@ from typing import Literal
 from divulge.attacks.copying.other_spellings import FORM_WORDS
 from divulge.core.result import FOUND, TOWARDS, counts_rows
 from divulge.report import formatting
-from divulge.report.model import Rate, ResultRecord
+from divulge.report.model import Assessment, Rate, ResultRecord
 from divulge.report.verdicts import word_of
 
 __all__ = [
@@ -19,6 +19,8 @@ __all__ = [
     "STRANGERS",
     "Bar",
     "bars",
+    "but_for_identifiers",
+    "exact_copies",
     "hit_words",
     "how_many",
     "is_mean",
@@ -127,13 +129,23 @@ def _own_words(form: str, r: ResultRecord) -> str:
     return f"have {what} in a synthetic text of {quoted(r.keys)}"
 
 
+def exact_copies(data: Assessment) -> ResultRecord | None:
+    """Return the comparison of whole records, if it was made."""
+    return next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
+
+
+def but_for_identifiers(r: ResultRecord) -> str:
+    """Return that identifiers were left out of a comparison of whole records, where they were."""
+    return ", but for identifiers" if any(n.startswith("identifiers were left out") for n in r.notes) else ""
+
+
 def _run(r: ResultRecord) -> str:
     what = "intervals between their rows" if r.variant.endswith(" of intervals") else "rows"
     return f"have a {r.variant.removesuffix(' of intervals')} of {what} under one synthetic person ({quoted(r.keys)})"
 
 
 _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
-    ("exact", lambda r: "stand in the synthetic table word for word"),
+    ("exact", lambda r: f"stand in the synthetic table word for word{but_for_identifiers(r)}"),
     ("columns", lambda r: f"stand in the synthetic table word for word, {_columns(r)}"),
     ("near on", lambda r: f"have a near copy in the synthetic table, {_columns(r)}"),
     ("near", lambda r: "have a near copy in the synthetic table"),
@@ -144,6 +156,7 @@ _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("one column, shifted", lambda r: f"have their {quoted(r.keys)}, shifted or scaled, in the synthetic table"),
     ("one column", _value),
     ("last ", lambda r: f"have in the table the last digits of their {quoted(r.keys)}, which nobody else has"),
+    ("time of day", lambda r: f"have in the table the time of day of their {quoted(r.keys)}, which nobody else has"),
     ("rare pair", lambda r: f"have their {quoted(r.keys)} together in it, which hardly anybody else has"),
     ("intervals", lambda r: f"have intervals between their {quoted(r.keys)} in it that hardly anybody else has"),
     ("another column", lambda r: f"{_value(r)}, in another column"),
@@ -312,7 +325,8 @@ def _withheld(r: ResultRecord, members: str) -> str:
     if real is not None and real.rate is not None and real.n and formatting.of_people(r) and not is_mean(r):
         told = f"{how_many(real.hits, real.n)} ({_share(real, real.n)}) {seen(r)}"
         return f"Of {formatting.of_units(real)} {members}, {told}; this edition withholds how many others."
-    return f"{word_of(r.verdict).of_hits or 'Members and strangers were compared'}; this edition withholds the counts."
+    compared = "Members were looked for" if r.holdout is None else "Members and strangers were compared"
+    return f"{word_of(r.verdict).of_hits or compared}; this edition withholds the counts."
 
 
 def _of_guesses(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:

@@ -56,7 +56,7 @@ def _copied_and_none_found(data: Assessment) -> str:
     if telling:
         records = formatting.several(telling, "copied record")
         return (
-            f"{records} can hardly come from chance, and the copies of all people together "
+            f"{records} can hardly come from chance, and the whole records of all people together "
             "are no finding: one person moves no average. Look at each of them."
         )
     if strangers:

@@ -7,12 +7,23 @@ from dataclasses import dataclass
 from math import ceil, floor
 
 from divulge.attacks.checks import LEVEL
+from divulge.attacks.copying.one_column import ONE_COLUMN, ROW_NUMBERS
 from divulge.core.result import FOUND, identity
 from divulge.report import formatting, order
 from divulge.report.external.rounding import BASE
 from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
-from divulge.report.prose.compared import MEMBERS, STRANGERS, how_many, is_mean, lead, more_people, plain_share
+from divulge.report.prose.compared import (
+    MEMBERS,
+    STRANGERS,
+    exact_copies,
+    how_many,
+    is_mean,
+    lead,
+    more_people,
+    plain_share,
+    seen,
+)
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.reach import Reach, excluded, main_tests, reaches, why_open
 from divulge.report.prose.sampled import sampled_in_words
@@ -116,6 +127,7 @@ def headline(data: Assessment) -> str:
     if verdict in ("none found", "cannot tell") and not order.in_doubt(data):
         told += _by_chance(data)
     if verdict == "no holdout":
+        told += _own_values(data)
         how = "how many of these chance alone would give" if copied_without_strangers(data) else "how many chance gives"
         return f"{told} There were no {STRANGERS} to compare with, so nothing says {how}.".strip()
     if order.in_doubt(data):
@@ -136,19 +148,15 @@ def _found(data: Assessment) -> str:
     return f"{told} {person}".strip()
 
 
-def _exact_copies(data: Assessment) -> ResultRecord | None:
-    return next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
-
-
 def copied_without_strangers(data: Assessment) -> bool:
     """Return whether whole records of people stand in the table, and no strangers say how many chance gives."""
-    exact = _exact_copies(data)
+    exact = exact_copies(data)
     return data.verdict.verdict == "no holdout" and exact is not None and bool(exact.real and exact.real.hits)
 
 
 def _word_for_word(data: Assessment) -> str:
     """Return how many people's whole records stand in the synthetic table, beside strangers."""
-    exact = _exact_copies(data)
+    exact = exact_copies(data)
     if exact is not None and exact.real is not None and not formatting.withheld(exact.real):
         return lead(exact)
     n, m = data.tables.real.rows, formatting.rows_of(data, "holdout")
@@ -157,13 +165,31 @@ def _word_for_word(data: Assessment) -> str:
     return f"{n:,} {MEMBERS} were compared with {m:,} {STRANGERS}."
 
 
+def _own_values(data: Assessment) -> str:
+    """Return how many people's own text or identifier stands in the table, where these are more than whole records."""
+    exact = exact_copies(data)
+    if exact is None or exact.real is None:
+        return ""
+    kinds = {c.name: c.kind for c in data.schema}
+    own = [
+        (r.real.hits, r)
+        for r in data.results
+        if r.attack == exact.attack and r.variant == ONE_COLUMN and r.real is not None and r.real.hits
+        and kinds.get(r.keys[0]) in ("text", "identifier") and ROW_NUMBERS not in r.notes
+    ]  # fmt: skip
+    hits, most = max(own, key=lambda pair: pair[0], default=(0.0, exact))
+    return f" {how_many(hits)} {seen(most)}." if hits > (exact.real.hits or 0) else ""
+
+
 def _by_chance(data: Assessment) -> str:
     """Return whether chance explains the copies that are told; "" where none is told, or a difference was found."""
-    exact = _exact_copies(data)
+    exact = exact_copies(data)
     if exact is None or exact.real is None or exact.holdout is None or not exact.real.hits or exact.verdict in FOUND:
         return ""
-    more = (exact.real.rate or 0.0) > (exact.holdout.rate or 0.0)
-    return " Chance can explain the difference." if more else " That is no more than chance gives."
+    if (exact.real.rate or 0.0) <= (exact.holdout.rate or 0.0):
+        return " That is no more than chance gives."
+    alone = exact.risk is not None and (exact.risk.low or 0.0) > 0
+    return f"{' With all tests counted, chance' if alone else ' Chance'} can explain the difference."
 
 
 def _because(why: str) -> str:
@@ -195,7 +221,7 @@ def _at_risk(data: Assessment) -> str:
     """Return how many people were found to be at risk, and where they are named."""
     found = [r for r in data.results if r.verdict == "excess found"]
     told = []
-    if found:
+    if found and data.verdict.verdict in FOUND:
         told.append(_beyond_chance(leading(data) or clearest(found, data), data))
     elif any(r.attack == "dcr" and r.verdict == "deficit found" for r in data.results):
         told.append(_EVERYBODY)

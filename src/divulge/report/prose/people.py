@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from divulge.report import formatting
 from divulge.report.model import Assessment, Facts, Table
+from divulge.report.prose.compared import but_for_identifiers, exact_copies
 
 __all__ = ["facts_in_words", "repeated_in_words", "size_in_words", "sizes"]
 
@@ -15,7 +16,10 @@ def facts_in_words(data: Assessment) -> list[str]:
     v, (real, holdout) = data.facts.verbatim, (data.tables.real, data.tables.holdout)
     n, m = (0 if t is None else t.rows if t.units is None else t.units for t in (real, holdout))
     strangers = "" if holdout is None else f" and of {v.strangers or 0:,} of {m:,} strangers"
+    exact = exact_copies(data)
     what = "The whole record" if real.units is None else "At least one whole row"
+    if exact is not None and (left := but_for_identifiers(exact)):
+        what += f"{left},"
     told = [f"{what} of {v.members:,} of {n:,} members{strangers} stands in the synthetic table."]
     if v.named:
         told[0] += (

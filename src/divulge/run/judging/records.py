@@ -339,7 +339,8 @@ def _recognised_reasons(found: Recognised, frame: pl.DataFrame) -> pl.Series:
     """Return the reasons of the members who are recognised, by the attack that ranks each highest."""
     flagged = frame["flagged"].fill_null(False).to_numpy() if "flagged" in frame.columns else ~found.flagged
     near = np.isin(found.by, BY_DISTANCE)
-    told = [f"recognised as a member: {_RECOGNISED.get(by, '')} (flagged at FDR {FDR:g})" for by in found.by]
+    why = {by: _RECOGNISED.get(by, f"by membership, {by}") for by in set(found.by)}
+    told = [f"recognised as a member: {why[by]} (flagged at FDR {FDR:g})" for by in found.by]
     # a flag by distance has said so already
     return pl.select(pl.when(pl.Series(found.flagged & ~(near & flagged))).then(pl.Series(told))).to_series()
 
