@@ -584,3 +584,17 @@ def test_names_that_are_numbers_or_dates_stay_names(write, book, suffix, text):
     cells = [line.split(",") for line in text.splitlines()]
     path = write(text) if suffix == "csv" else book(Data=cells)
     assert read(path).columns == tuple(cells[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apples,pears,plums\napples,,plums\n,pears,\napples,pears,\n",
+        "name,job,town\nann,cook,rome\nname,job,town\nbob,smith,oslo\n",
+    ],
+    ids=["ticked answers", "a header that is repeated"],
+)
+def test_headers_that_occur_in_their_columns_may_be_headers(text, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert list(read(path).columns) == list(text.splitlines()[0].split(","))

@@ -107,7 +107,8 @@ def check_is_header(names: Cells, rows: Sequence[Cells], where: str, line: str) 
     A third of the names, and more than one or half of them, are like the values below: they occur in their own column,
     or are dates above dates, or numbers within the range of those below. Three numbers or more that ascend or descend from
     column to column may be names, as years and wave lengths are: they count where they occur in their column, and those that
-    count columns one by one (2019, 2020; 0, 1, 2) never do.
+    count columns one by one (2019, 2020; 0, 1, 2) never do. Nor does a text that is the only one of its column, as in
+    answers of which several may be ticked.
 
     Parameters
     ----------
@@ -127,6 +128,8 @@ def check_is_header(names: Cells, rows: Sequence[Cells], where: str, line: str) 
     Traceback (most recent call last):
     divulge.core.errors.TableError: f.csv: the first line looks like data: is the header missing? hint: write a line with the names of the columns above it; names that are numbers within the columns need a word, as in 'item 7'.
     """  # noqa: E501
+    if len(names) > 1 and any(list(row) == list(names) for row in rows):
+        return  # files that were put together repeat their header
     numbers = [_plain(name) for name in names]
     there = [x for x in numbers if x is not None]
     steps = {round(b - a, 9) for a, b in pairwise(there)}
@@ -138,7 +141,7 @@ def check_is_header(names: Cells, rows: Sequence[Cells], where: str, line: str) 
         if not name or not below or (number is not None and counting):
             continue
         if name in below:
-            alike += 1
+            alike += number is not None or len(set(below)) > 1
         elif number is not None and not in_order:
             found = [x for cell in below if (x := _plain(cell)) is not None]
             alike += 2 * len(found) > len(below) and min(found) <= number <= max(found)
