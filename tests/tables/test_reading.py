@@ -402,6 +402,8 @@ def test_three_digits_behind_every_point_beside_whole_numbers_below_1000_are_tho
         found = pool([table_of(t, role) for t, role in zip(tables, ("real", "synthetic"), strict=True)], "x")
         assert found.levels.to_list() == sorted(float(v) for v in whole["x"])
         assert "1.234,5" in found.note
+    codes = pl.DataFrame({"x": [f"1.{i:03d}" for i in range(1, 40)] + ["0", "9", "999"] * 20})
+    assert 1.001 in pool([table_of(codes, "real")], "x").levels.to_list()
     for odd in ("0.123", "1.5", "1234", "1.2345"):  # decimals
         other = pl.DataFrame({"x": [*text["x"], odd]})
         found = pool([table_of(t, role) for t, role in zip((other, other), ("real", "synthetic"), strict=True)], "x")

@@ -313,12 +313,14 @@ def _best(values: pl.Series, family: str, known: Sequence[str]) -> tuple[str, pl
 def points_part_thousands(values: pl.Series) -> bool:
     """Return whether "950" and "1.234" stand side by side: three digits behind each point, and none below 1,000.
 
-    Decimals that are always three stand behind "950" too, and others are seldom three in ten numbers or more.
+    Decimals that are always three stand behind "950" too, and others are seldom three in ten numbers or more. Few
+    numbers without a point may be codes for missing.
     """
-    if len(values) < FEW_PEOPLE or not values.head(_LOOKED_AT).str.contains(_IN_GROUPS).all():
+    if len(values) < 2 * FEW_PEOPLE or not values.head(_LOOKED_AT).str.contains(_IN_GROUPS).all():
         return False
-    pointed = int(values.str.contains(".", literal=True).sum())
-    return FEW_PEOPLE <= pointed < len(values) and bool(values.str.contains(_IN_GROUPS).all())
+    pointed = values.str.contains(".", literal=True)
+    each = (values.filter(pointed).n_unique(), values.filter(~pointed).n_unique())
+    return min(each) >= FEW_PEOPLE and bool(values.str.contains(_IN_GROUPS).all())
 
 
 def _conflict(one: pl.Series, other: pl.Series) -> bool:
