@@ -12,6 +12,7 @@ from divulge.case.comparable.check import data_hash
 from divulge.case.comparable.exchangeable import _codes_of_people, _halves, _other_shares, exchangeability, exchangeable
 from divulge.case.comparable.overlap import shared_rows
 from divulge.case.preconditions import check_all
+from divulge.core.schema import Column, Schema
 
 LETTERS = np.array(list("abcdef"))
 
@@ -363,3 +364,17 @@ def test_halves_are_drawn_in_the_order_of_the_rows():
     rows = rng.integers(0, 4, (200, 3)).astype(np.int32)
     drawn = np.random.default_rng(1).permutation(np.arange(200) % 2)
     np.testing.assert_array_equal(_halves(rows, None, np.random.default_rng(1))[np.lexsort(rows.T[::-1])], drawn)
+
+
+def test_labels_that_many_people_have_to_themselves_are_as_new_among_strangers():
+    """Three in five are nobody's else: a clean table has other ones too, as a holdout has."""
+    rng = np.random.default_rng(12)
+    code = lambda: pl.Series([f"k{v}" for v in rng.integers(0, 1200, 300)])  # noqa: E731
+    real, synthetic, holdout = (people(rng, 300).with_columns(code=code()) for _ in range(3))
+    kinds = Schema((Column("code", "categorical"),))
+    assert 0.4 < (~holdout["code"].is_in(real["code"].to_list())).mean() < 0.85
+    assert "same values" not in {
+        c.check for c in check_all(build_case(real, synthetic, holdout, schema=kinds)) if not c.ok
+    }
+    other = synthetic.with_columns(pl.col("code").str.replace("k", "K-"))
+    assert "same values" in {c.check for c in check_all(build_case(real, other, holdout, schema=kinds)) if not c.ok}

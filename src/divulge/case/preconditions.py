@@ -152,7 +152,7 @@ def unlike_values(case: Case) -> dict[str, float]:
     dict
         By column the share of real rows whose value the synthetic table lacks, or that lie outside its range; 1 where
         the tables have nothing in common. The unit, whose numbers a synthesizer makes anew, and ignored columns are
-        left out.
+        left out, and so are labels of which strangers have as many that no real record has.
     """
     out: dict[str, float] = {}
     apart = {*case.schema.with_role("unit"), *case.schema.with_role("ignore")}
@@ -162,12 +162,22 @@ def unlike_values(case: Case) -> dict[str, float]:
             continue
         real, synthetic, *holdout = case.pooled(name).counts
         numbers = case.numbers(name) if name in measured else None
+        if numbers is None and holdout and _share_new(synthetic, real) <= _share_new(holdout[0], real) + _AS_NEW:
+            continue  # most people have a value of their own there, and so have strangers
         people = real + sum(holdout)
         few = min(FEW_PEOPLE - 1, int(people.sum()) // 20)
         if synthetic[~_among(synthetic, people, numbers, few)].sum() > 0.5 * synthetic.sum():
             shared = real[_among(real, synthetic, numbers, 0 if numbers is None else few)].sum()
             out[name] = 1.0 if shared <= few else float(1 - shared / max(1, real.sum()))
     return out
+
+
+def _share_new(counts: Ints, real: Ints) -> float:
+    """Return which part of a table's values no real record has."""
+    return float(counts[real == 0].sum() / max(1, counts.sum()))
+
+
+_AS_NEW = 0.1  # above the share of strangers' values that no real record has: values that are written otherwise
 
 
 def _among(counts: Ints, others: Ints, numbers: NDArray[np.float64] | None, few: int) -> NDArray[np.bool_]:
