@@ -249,7 +249,7 @@ def test_a_precondition_that_was_not_looked_at_is_not_kept():
     bad = [c for c in judged("preconditions = true", bare) if not c["kept"]]
     assert [(c["condition"], c["why"]) for c in bad] == [(f"precondition: {c}", "was not tested") for c in ALWAYS[1:]]
     made = [*run()["preconditions"][:-2], {"check": "holdout unseen", "ok": True, "tested": False, "detail": "few"}]
-    assert ("precondition: holdout unseen", "not tested", "was not tested") in [
+    assert ("precondition: holdout unseen", "not tested", "was not tested: few") in [
         (c["condition"], c["found"], c["why"]) for c in judged("preconditions = true", run(preconditions=made))
     ]
 

@@ -188,7 +188,8 @@ def _precondition(data: Assessment, rule: PolicyRule) -> Judged:
     if made:
         detail = formatting.tidy("; ".join(c.detail for c in made))
         if not all(c.tested for c in made):
-            return _judged("", "was not tested")
+            reason = "; ".join(c.detail.partition(";")[0].removeprefix("not tested: ") for c in made if not c.tested)
+            return _judged("", f"was not tested: {formatting.tidy(reason)}" if reason else "was not tested")
         return _judged(detail, "" if all(c.ok for c in made) else "it fails")
     if rule.of in _REPORTED_IF_BROKEN:
         return _judged("nothing against it", "")
