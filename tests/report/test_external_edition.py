@@ -593,6 +593,11 @@ def test_policy_and_change_tell_no_risk_of_what_is_withheld(report):
     policy = report.data["policy"] | {"conditions": [one]}
     made = external(report.data | {"results": [worst | rates], "change": None, "policy": policy})
     assert made["policy"]["conditions"][0]["found"] == "withheld (copies (exact))"
+    checked = {"kind": "precondition", "of": "holdout unseen"}
+    untested = {"condition": "precondition: holdout unseen", "found": "not tested", "kept": False,
+                "why": "was not tested: 117 rows are few", "rule": checked}  # fmt: skip
+    made = external(report.data | {"policy": policy | {"conditions": [untested]}})
+    assert made["policy"]["conditions"][0]["why"] == "was not tested"
 
 
 def test_sentences_go_out_without_their_numbers():

@@ -14,7 +14,7 @@ from divulge.release.policy import Policy
 from divulge.release.rules import Judged, named, of_all, unfinished
 from divulge.report import formatting, policy_model
 from divulge.report.model import Assessment, ResultRecord
-from divulge.report.policy_model import Change, Condition, PolicyRule, condition_in_words
+from divulge.report.policy_model import UNTESTED, Change, Condition, PolicyRule, condition_in_words
 from divulge.report.prose.bounds import ALONE, holding
 from divulge.report.prose.wp216 import HEADLINE
 
@@ -189,13 +189,13 @@ def _precondition(data: Assessment, rule: PolicyRule) -> Judged:
         detail = formatting.tidy("; ".join(c.detail for c in made))
         if not all(c.tested for c in made):
             reason = "; ".join(c.detail.partition(";")[0].removeprefix("not tested: ") for c in made if not c.tested)
-            return _judged("", f"was not tested: {formatting.tidy(reason)}" if reason else "was not tested")
+            return _judged("", f"{UNTESTED}: {formatting.tidy(reason)}" if reason else UNTESTED)
         return _judged(detail, "" if all(c.ok for c in made) else "it fails")
     if rule.of in _REPORTED_IF_BROKEN:
         return _judged("nothing against it", "")
     if rule.of == "units apart" and data.settings.unit is None:
         return _judged("no column of units was named", "")
-    return _judged("", "was not tested")
+    return _judged("", UNTESTED)
 
 
 def _bounded(data: Assessment, rule: PolicyRule) -> Judged:

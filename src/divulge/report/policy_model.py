@@ -12,6 +12,7 @@ from divulge.core.records import DECISION, LISTING, PUBLIC, Verdict
 __all__ = [
     "BREAKS",
     "KEPT",
+    "UNTESTED",
     "AcceptedLimit",
     "Change",
     "Changed",
@@ -160,6 +161,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 BREAKS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 """What a number must be to the limit that the condition is broken."""
+UNTESTED = "was not tested"
+"""Why a condition is not kept that nothing tested; the reason may follow behind a colon."""
 KEPT = {">": "at most", ">=": "below", "<": "at least", "<=": "above"}
 _ALWAYS = {
     "comparison": "the comparison of members with strangers holds",

@@ -16,7 +16,16 @@ from divulge.report.external.masking import HIDDEN
 from divulge.report.external.rounding import WITHHELD
 from divulge.report.external.source import CHECKS, Source
 from divulge.report.model import ResultRecord
-from divulge.report.policy_model import BREAKS, AcceptedLimit, Change, Condition, Policy, PolicyRule, condition_in_words
+from divulge.report.policy_model import (
+    BREAKS,
+    UNTESTED,
+    AcceptedLimit,
+    Change,
+    Condition,
+    Policy,
+    PolicyRule,
+    condition_in_words,
+)
 
 __all__ = ["policy"]
 
@@ -131,6 +140,8 @@ class _Judged:
 
     def why(self, why: str) -> str:
         """Return why a condition is not kept."""
+        if why.startswith(f"{UNTESTED}: "):  # the reason stays here: it speaks of the tables
+            return UNTESTED
         lacking = _LACKING.fullmatch(why)
         if lacking:
             return lacking[1] + self.source.worded(lacking[2])
