@@ -343,7 +343,8 @@ def _is_digest(texts: pl.Series) -> pl.Series:
 
 def _level_texts(pooled: PooledColumn) -> pl.Series:
     """Return the values of a column as texts, whole numbers without a point."""
-    if pooled.family == "number" and pooled.integer:
-        whole = pooled.levels.cast(pl.Int64, strict=False).cast(pl.String)
-        return whole.zip_with(whole.is_not_null(), pooled.levels.cast(pl.String))
+    if pooled.family == "number":  # a decimal of one person must not give all others a point
+        whole = pooled.levels.cast(pl.Int64, strict=False)
+        same = (whole == pooled.levels).fill_null(False)
+        return whole.cast(pl.String).zip_with(same, pooled.levels.cast(pl.String))
     return pooled.levels.cast(pl.String)
