@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from divulge.tables.texts import folded
 
-__all__ = ["FORMS", "UNSPACED", "WordForms", "words_with_forms"]
+__all__ = ["FORMS", "UNSPACED", "WordForms", "are_unspaced", "words_with_forms"]
 
 FORMS = ("mail address", "date", "number", "code", "name", "word")
 """What a word is by the way it is written; `WordForms.form` has places in this list."""
@@ -32,6 +32,18 @@ _WRITTEN = (
 """Patterns of the forms but the last, in the order in which they are tried."""
 _MARKS = r"[\u0300-\u036f\u064b-\u065f]"  # accents, and vowel signs of Arabic; others tell words of Indic scripts apart
 _CHARACTERS = 8_000_000  # of texts that are taken apart at a time, a limit on the memory
+
+
+def are_unspaced(texts: pl.Series) -> bool:
+    """Return whether most of the first thousand texts have a script without blanks.
+
+    Examples
+    --------
+    >>> are_unspaced(pl.Series(["患者 37", "发热"])), are_unspaced(pl.Series(["ill", "发热"]))
+    (True, False)
+    """
+    some = texts.head(1000)
+    return bool(some.len()) and bool(some.str.contains(UNSPACED).mean() > 0.5)
 
 
 class WordForms(NamedTuple):

@@ -134,17 +134,19 @@ def _within_other_texts(case: Case, columns: Sequence[str]) -> Iterator[tuple[st
     Texts by their letters and digits, numbers and moments by their digits as they may be written.
     """
     texts = {c: case.pooled(c).levels for c in columns if case.pooled(c).family == "text"}
-    plain_texts = {c: without_marks(own) for c, own in texts.items()}
     released = {c: pl.Series(case.pooled(c).counts[1][1:] > 0) for c in texts}
-    digits = {c: digits_in(own.filter(released[c])) for c, own in texts.items()} if len(texts) < len(columns) else {}
+    plain_texts = {c: without_marks(own) for c, own in texts.items()}
+    longer = {c: own.filter(released[c]) for c, own in plain_texts.items()}
+    some = [own.filter(released[c]) for c, own in texts.items()] if len(texts) < len(columns) else []
+    digits = digits_in(pl.concat(some or [_NO_TEXT])).to_list()
     for c in columns:
         own = case.pooled(c).levels
         part = np.zeros(1 + len(own), dtype=np.bool_)
-        for other in texts if len(own) else ():
-            if c in texts and other != c:
-                part[1:] |= parts_in(plain_texts[c], plain_texts[other].filter(released[other])).to_numpy()
-            for written in () if c in texts else written_digits(own):
-                part[1:] |= written.is_in(digits[other].to_list()).fill_null(False).to_numpy()
+        for other in texts if c in texts and len(own) else ():
+            if other != c:
+                part[1:] |= parts_in(plain_texts[c], longer[other]).to_numpy()
+        for written in written_digits(own) if c not in texts and digits else ():
+            part[1:] |= written.is_in(digits).fill_null(False).to_numpy()
         part[1:] &= person_of_codes(case, c)[1:] >= 0
         codes = case.codes(c, binned=False)
         yield (

@@ -32,7 +32,7 @@ from divulge.kernels.word_runs import RUN, own_runs
 from divulge.stats import Outcomes
 from divulge.tables.pooled_columns import PooledColumn, pool
 from divulge.tables.texts import folded, words
-from divulge.tables.word_forms import UNSPACED
+from divulge.tables.word_forms import UNSPACED, are_unspaced
 
 __all__ = [
     "BY_RUNS_ALONE",
@@ -207,7 +207,7 @@ def one_column(case: Case) -> list[Result]:
         notes = [_VALUES, *([_UNITS] if column == case.unit else [])]
         judged = not is_row_number(case, column)
         notes += [] if judged else [ROW_NUMBERS]
-        many = texts is not None and (kind == "text" or (kind == "identifier" and _are_unspaced(texts)))
+        many = texts is not None and (kind == "text" or (kind == "identifier" and _are_long_and_unspaced(texts)))
         runs = _runs_of(case, column, texts) if many and texts is not None else None
         notes += [_MANY_WORDS] if many and runs is None else []
         out.append(_result(case, ONE_COLUMN, column, scores, notes, judged))
@@ -262,10 +262,9 @@ def _moved(case: Case, column: str, n_columns: int) -> Result | None:
     return replace(result, context={**result.context, **dict(zip(MOVED_CONTEXT, (added, move.factor), strict=True))})
 
 
-def _are_unspaced(texts: pl.Series) -> bool:
+def _are_long_and_unspaced(texts: pl.Series) -> bool:
     """Return whether texts are long ones of a script without blanks, which is no identifier."""
-    some = texts.head(1000)
-    return bool(some.str.contains(UNSPACED).mean() > 0.5) and bool(some.str.len_chars().mean() > _LONG)
+    return are_unspaced(texts) and bool(texts.head(1000).str.len_chars().mean() > _LONG)
 
 
 def _runs_of(case: Case, column: str, texts: pl.Series) -> Floats | None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from divulge.case.case import Case
-from divulge.tables.word_forms import UNSPACED
+from divulge.tables.word_forms import are_unspaced
 
 __all__ = ["text_columns"]
 
@@ -28,5 +26,4 @@ def _is_text(case: Case, column: str) -> bool:
         return False
     if kind == "text" or (facts.has_spaces and facts.mean_length > _CHARACTERS):
         return True
-    some = case.pooled(column).levels.head(1000) if case.in_memory else pl.Series(dtype=pl.String)
-    return facts.mean_length > _CHARACTERS / 4 and bool(some.len()) and bool(some.str.contains(UNSPACED).mean() > 0.5)
+    return facts.mean_length > _CHARACTERS / 4 and case.in_memory and are_unspaced(case.pooled(column).levels)
