@@ -49,6 +49,29 @@ def test_amounts_are_read(texts, expected):
     assert numbers_in(texts) == expected
 
 
+SCRIPTS = {"Arabic": 0x660, "Persian": 0x6F0, "Devanagari": 0x966, "Thai": 0xE50, "full width": 0xFF10}
+FORMS_WITH_DIGITS = [
+    "12345", "-12.5", "1,234.50", "1.234,5", "15 %", "2021-03-05", "25.3.2021", "3/25/21", "25-Mar-21", "2015-Q3", "2021-03-05 17:45",
+    "2021-03-05T17:45:10.5+02:00", "5 Mar 2021 5:45 pm", "17:45:10", "1 days 02:03:05", "P5DT2H",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("zero", SCRIPTS.values(), ids=list(SCRIPTS))
+@pytest.mark.parametrize("text", FORMS_WITH_DIGITS)
+@pytest.mark.parametrize("all_of_them", [True, False])
+def test_digits_of_any_script_are_read_as_0_to_9(zero, text, all_of_them):
+    plain = [text.replace("5", digit) for digit in "354"]
+    other = [t.translate({48 + i: zero + i for i in range(10)}) for t in (plain if all_of_them else plain[:1])]
+    read = beside(other, plain)
+    assert read.family != "text"
+    assert read.levels.to_list() == beside(plain, plain).levels.to_list()
+
+
+def test_arabic_signs_of_decimals_thousands_and_percent_are_read():
+    assert numbers_in(["\u0661\u066c\u0662\u0663\u0664\u066b\u0665", "\u0667"]) == [7, 1234.5]
+    assert numbers_in(["\u0661\u0662\u066a", "7%"]) == [7, 12]
+
+
 @pytest.mark.parametrize(
     "texts",
     [

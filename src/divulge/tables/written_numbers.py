@@ -50,8 +50,9 @@ CORES: dict[str, tuple[str, str, str]] = {
 
 _FORM = re.compile(rf"^(?P<prefix>.*?)(?P<core>{'|'.join(map(re.escape, (PLAIN_NUMBER, *CORES)))})(?P<suffix>.*)$")
 _WIDE = VALUES.str.len_bytes() != VALUES.str.len_chars()
+_ARABIC = {"\u066a": "%", "\u066b": ".", "\u066c": ","}
 _TIDY_TEXT = (
-    pl.when(_WIDE).then(VALUES.str.normalize("NFKC")).otherwise(VALUES).str.strip_chars(),
+    pl.when(_WIDE).then(VALUES.str.normalize("NFKC").str.replace_many(_ARABIC)).otherwise(VALUES).str.strip_chars(),
     # minus signs of typography; brackets of accounts
     VALUES.str.replace_all("[−–‒]", "-"),
     VALUES.str.replace(r"^([^\d()]*)\(([^()]*\d[^()]*)\)([^\d()]*)$", "-$1$2$3"),

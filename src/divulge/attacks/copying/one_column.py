@@ -354,7 +354,7 @@ def is_row_number(case: Case, column: str) -> bool:
     if facts.integer or pooled.family != "text":
         return facts.integer and facts.span < _ROW_GAPS * facts.n_distinct
     real = pooled.levels.filter(pl.Series(pooled.counts[0][1:] > 0))
-    parts = real.str.extract_groups(r"^(.*?)(\d{1,18})(\D*)$").struct.unnest()
+    parts = real.str.extract_groups(r"^(.*?)([0-9]{1,18})([^0-9]*)$").struct.unnest()
     number = parts[:, 1].cast(pl.Int64).drop_nulls()
     if not len(number) or len(number) < len(real) or parts[:, 0].n_unique() > 1 or parts[:, 2].n_unique() > 1:
         return False
