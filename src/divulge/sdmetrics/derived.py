@@ -14,7 +14,7 @@ from divulge.core.limits import Limits, Rule
 from divulge.core.relations import Relation, RelationalSchema
 from divulge.core.schema import Column, Kind, Schema, no_such
 from divulge.sdmetrics.constraints.adherence import CONSTRAINTS
-from divulge.tables.column_families import as_family, settle
+from divulge.tables.column_families import as_family, settle, with_plain_digits
 from divulge.tables.column_notes import check_form, check_kind, lost
 from divulge.tables.frames import collect, plain, table_of
 
@@ -145,7 +145,7 @@ def _read(column: Column, given: Mapping[str, pl.Series]) -> tuple[str, list[pl.
         return sdtype, []  # the report reads the texts by their format
     is_date = sdtype == "datetime" and not all(s.dtype.is_temporal() for s in raw)
     if is_date or (sdtype == "numerical" and any(s.dtype in TEXTS for s in raw)):
-        values = [plain(s) for s in raw]
+        values = [with_plain_digits(plain(s)) for s in raw]
         settled = settle(values, said=column)
         clean = [settled.without_listed(s) for s in values]
         check_kind(f"column {column.name!r}", column, settled.family, clean)

@@ -33,7 +33,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from divulge.tables.calendar_bounds import nested_bounded
-from divulge.tables.texts import with_plain_digits
 
 __all__ = [
     "DISTINCT",
@@ -329,7 +328,8 @@ def plain(series: pl.Series) -> pl.Series:
     if dtype in (pl.Boolean, pl.Null):
         return series
     if isinstance(dtype, pl.Decimal) and dtype.scale == 0:
-        return plain(series.cast(pl.Int128))
+        series = series.cast(pl.Int128)
+        dtype = series.dtype
     if dtype.is_integer():
         if dtype.is_signed_integer() and dtype != pl.Int128:
             return series.cast(pl.Int64)
@@ -360,7 +360,7 @@ def plain(series: pl.Series) -> pl.Series:
         # lists and structs: their text, so that equal values stay equal
         return _as_text(series)
     empty = series == ""
-    return with_plain_digits(series.set(empty, None) if empty.any() else series)
+    return series.set(empty, None) if empty.any() else series
 
 
 def _as_text(series: pl.Series) -> pl.Series:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from divulge.core.schema import Column
 from divulge.tables.canonical_values import distinct, numbers_among, plain, without_codes
-from divulge.tables.column_families import Family, Settled, as_family, needs_int64, settle
+from divulge.tables.column_families import Family, Settled, as_family, needs_int64, settle, with_plain_digits
 from divulge.tables.column_notes import Notes, lost
 from divulge.tables.frames import Table, distinct_values
 from divulge.tables.levels import codes_of, levels_of
@@ -51,7 +51,7 @@ class PooledColumn:
 
     def encode(self, raw: pl.Series, which: int = 0) -> NDArray[np.int32]:
         """Return the codes of raw values of one table, all of which must be among its values."""
-        clean = self.settled.without_listed(without_codes(plain(raw), self.missing))
+        clean = self.settled.without_listed(without_codes(with_plain_digits(plain(raw)), self.missing))
         whole = self.levels.dtype == pl.Int64
         return codes_of(
             as_family(clean, self.family, whole, self.settled.declared, self.settled.form(which)), self.levels
@@ -113,7 +113,9 @@ def pool(tables: Sequence[Table], column: str, missing: Iterable[str] = (), said
     coded = [distinct(s) for s in raw]
     # texts that the reader of a file took out are not looked for again
     left = [tuple(m for m in missing if m not in table.missing) for table in tables]
-    given = [without_codes(plain(values), codes) for (values, _), codes in zip(coded, left, strict=True)]
+    given = [
+        without_codes(with_plain_digits(plain(values)), codes) for (values, _), codes in zip(coded, left, strict=True)
+    ]
     listed = "none" not in missing and (said is None or said.missing_texts != "none")
     settled = settle(given, said=said, listed=listed)
     clean = [settled.without_listed(s) for s in given]

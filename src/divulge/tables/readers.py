@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
+from msgspec.structs import replace as changed
 
 from divulge.core.bounded_read import read_at_most
 from divulge.core.errors import DivulgeError, SettingError, TableError, tidy
@@ -253,12 +254,19 @@ def columns_in(path: str | PathLike[str]) -> tuple[str, ...] | None:
 def read_schema(path: str | PathLike[str]) -> Schema:
     """Return the schema in a file: TOML as `divulge schema` writes it, or SDV metadata as JSON.
 
+    The path of an actor's population is taken from the folder of the file.
+
     Raises
     ------
     SettingError
         The file does not exist, is neither TOML nor JSON, or has an unknown entry.
     """
-    return _described(path, schema_from_toml, schema_from_sdv)
+    schema = _described(path, schema_from_toml, schema_from_sdv)
+    actors = tuple(
+        changed(a, population=str(Path(path).parent / a.population)) if isinstance(a.population, str) else a
+        for a in schema.threat.actors
+    )
+    return replace(schema, threat=changed(schema.threat, actors=actors))
 
 
 def read_relational_schema(path: str | PathLike[str]) -> RelationalSchema:

@@ -1,37 +1,14 @@
-"""Texts folded for comparison, their digits, and their words."""
+"""Texts folded for comparison, and their words."""
 
 from __future__ import annotations
 
-import functools
 import unicodedata
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["folded", "with_plain_digits", "words"]
-
-_LAST = 0x20000  # characters from here on are no digits
-
-
-def with_plain_digits(texts: pl.Series) -> pl.Series:
-    r"""Return texts whose digits are 0 to 9, in whatever script they are written.
-
-    Examples
-    --------
-    >>> with_plain_digits(pl.Series(["\u0661\u0662.\u0665", "\uff11\u096d", "12.5", None])).to_list()
-    ['12.5', '17', '12.5', None]
-    """
-    if (texts.str.len_bytes() == texts.str.len_chars()).all():
-        return texts
-    return texts.str.replace_many(_other_digits())
-
-
-@functools.cache
-def _other_digits() -> dict[str, str]:
-    """Return the decimal digits of other scripts, and what each is."""
-    digits = {chr(code): str(unicodedata.decimal(chr(code), "")) for code in range(128, _LAST)}
-    return {other: digit for other, digit in digits.items() if digit}
+__all__ = ["folded", "words"]
 
 
 def folded(texts: pl.Series) -> pl.Series:

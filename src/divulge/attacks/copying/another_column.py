@@ -16,6 +16,7 @@ from divulge.case.case import Case
 from divulge.core.distinct_values import distinct_values
 from divulge.core.result import Result
 from divulge.tables.canonical_values import plain
+from divulge.tables.column_families import with_plain_digits
 from divulge.tables.frames import Table
 from divulge.tables.spellings import digits_in, parts_in, without_marks, written_digits
 from divulge.tables.texts import folded, words
@@ -178,11 +179,12 @@ def _values(
 ) -> Iterator[tuple[tuple[str, ...], list[pl.Series]]]:
     """Yield the values of each column, and of pairs of columns of text joined, in the tables."""
     for column in columns:
-        yield (column,), [plain(t.series(column).alias("")) for t in tables]
+        yield (column,), [with_plain_digits(plain(t.series(column).alias(""))) for t in tables]
     texts = [c for c in columns if all(t.series(c).dtype in (pl.String, pl.Categorical, pl.Enum) for t in tables)]
     for pair in combinations(texts[:_JOINED] if join else (), 2):
         parts = ([t.series(c).cast(pl.String) for c in pair] for t in tables)
-        yield pair, [plain((one.fill_null("") + " " + other.fill_null("")).alias("")) for one, other in parts]
+        joined = [(one.fill_null("") + " " + other.fill_null("")).alias("") for one, other in parts]
+        yield pair, [with_plain_digits(plain(s)) for s in joined]
 
 
 def _whole_numbers(values: pl.Series) -> pl.Series:
