@@ -116,6 +116,15 @@ def test_parts_of_other_kinds_of_runs_give_the_same_bytes(how):
         assert made_again(one, part, sides).faults == (), part
 
 
+def test_parts_of_a_run_with_actors_are_made_again_from_the_report_alone(run):
+    stated = """[[actor]]\nname = "a"\nkeys = ["age", "educ"]\ntargets = ["vote"]\nknows_membership = true\npopulation = 9000
+    [[actor]]\nname = "b"\nkeys = ["educ"]\ntargets = ["vote"]"""
+    one = package.assess(*given(run).values(), schema=schema_from_toml(stated), models=False, fidelity=False).assessment
+    for part in ("lone_match", "reidentification", "copies", "inference"):
+        again = made_again(one, part, given(run))
+        assert again.n and again.faults == (), part
+
+
 def test_parts_of_linked_tables_give_the_same_bytes(tmp_path):
     rng = np.random.default_rng(8)
 

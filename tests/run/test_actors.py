@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import divulge
 from divulge.cli import cli
-from divulge.core.errors import ColumnError, SettingError
+from divulge.core.errors import ColumnError, SettingError, TableError
 from divulge.core.schema import schema_from_toml
 from divulge.report.content import assessment_of, content_of
 from divulge.report.external.edition import external
@@ -174,6 +174,25 @@ def test_a_schema_keeps_its_actors_when_it_is_written():
         "[attacker]" not in schema.to_toml()
         and '# preset = "motivated-intruder"' in schema_from_toml("[release]").to_toml()
     )
+
+
+def test_a_population_is_a_file_beside_the_schema_file_and_what_it_lacks_is_told_before_the_run(tables, tmp_path):
+    schema = tmp_path / "schema.toml"
+    schema.write_text(
+        '[[actor]]\nname = "a"\nkeys = ["sex", "job"]\ntargets = ["ill"]\npopulation = "register.csv"', encoding="utf-8"
+    )
+    with pytest.raises(TableError, match=r"^\[\[actor\]\] 'a': population: register.csv: no such file.*hint: "):
+        divulge.assess(*tables, schema=schema, **QUICK)
+    everybody = pl.concat(tables)
+    everybody.select("sex").write_csv(tmp_path / "register.csv")
+    with pytest.raises(ColumnError, match=r"^\[\[actor\]\] 'a': population: no column 'job'"):
+        divulge.assess(*tables, schema=schema, **QUICK)
+    everybody.write_csv(tmp_path / "register.csv")
+    found = {
+        r.variant: r for r in divulge.assess(*tables, schema=schema, **QUICK).results if r.attack == "reidentification"
+    }
+    alone = everybody.group_by("sex", "job").len()["len"].min()
+    assert found["journalist"].value.real == 1 / alone
 
 
 # ---------------------------------------------------------------- where they are named

@@ -166,7 +166,7 @@ def made_again(
         tables["real"],
         tables["synthetic"],
         tables["holdout"],
-        Attacker(s.keys, s.targets, s.subgroups),
+        Attacker(s.keys, s.targets, s.subgroups, actors=data.threat.actors),
         Reading(own, s.unit, s.ignore, missing, linked),
         RunOptions(
             search="off" if s.search == "off" else "default",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from divulge.attacks.checks import Floats
 from divulge.case.case import Case, build_case
 from divulge.core.schema import check_columns
 from divulge.kernels.counts.contingency import Ints
+from divulge.tables.frames import table_of
+from divulge.tables.readers import read
 
 _SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100)
 
@@ -76,13 +79,17 @@ def _among_population(case: Case, population: Any, keys: Sequence[str]) -> Case:
 
     Raises
     ------
-    ColumnError
-        The population lacks a key.
+    ColumnError, TableError
+        The population lacks a key, or cannot be read.
     """
+    if isinstance(population, str | PathLike):
+        people = read(population, role="population", missing=case.missing)
+    else:
+        people = table_of(population, "population")
     among = build_case(
         case.tables[0],
         case.tables[1],
-        population,
+        people,
         schema=case.schema,
         missing=case.missing,
         seed=case.seed,

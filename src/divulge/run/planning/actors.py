@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from msgspec.structs import replace as changed
 
@@ -19,6 +20,9 @@ from divulge.core.schema import check_columns
 from divulge.core.threat_model import PRESETS, Actor
 from divulge.run.planning.options import Attacker, RunOptions
 from divulge.run.planning.plan import Plan, Search, Task, best_key_sets, check_level, plan_of
+from divulge.tables.databases import in_database
+from divulge.tables.many_files import is_several
+from divulge.tables.readers import checked_file, columns_in
 
 __all__ = ["actors_in_words", "plan_of_actors", "with_actors"]
 
@@ -34,7 +38,9 @@ def with_actors(case: Case, attacker: Attacker) -> Attacker:
     SettingError
         Keys are given beside actors, or an actor knows nothing, wants nothing, or wants what it knows.
     ColumnError
-        An actor names a column that the tables lack.
+        An actor names a column that the tables lack, or that its population lacks.
+    TableError
+        The file of an actor's population is not there, or none that is read.
     """
     stated = case.schema.threat.actors
     if not stated or attacker.actors:
@@ -86,6 +92,12 @@ def _resolved(case: Case, actor: Actor, wanted: Sequence[str] | None) -> Actor:
             f"{where}: population is smaller than the real table. hint: the number of all people of whom the table is "
             "a part."
         )
+    if isinstance(actor.population, str):
+        role = f"{where}: population"
+        if (there := columns_in(actor.population)) is not None:
+            check_columns(role, keys, there)
+        elif not is_several(actor.population) and not in_database(actor.population):
+            checked_file(Path(actor.population), role)
     return changed(actor, keys=tuple(c for c in case.columns if c in keys), targets=targets)
 
 
