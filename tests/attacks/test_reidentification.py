@@ -85,6 +85,69 @@ def test_lone_matches_are_claims_about_who_is_alone_that_the_row_has_right():
     assert one.settings == {"reads": "apparent"}
 
 
+def test_the_journalist_claims_who_is_alone_in_the_population():
+    real = pl.DataFrame({"k": [1, 2, 3, 3, 4], "t": list("ababa")})
+    holdout = pl.DataFrame({"k": [5, 6, 4], "t": list("abb")})
+    synthetic = pl.DataFrame({"k": [1, 2, 3, 4, 5, 6, 6, 9], "t": list("aaaaabba")})
+    everybody = pl.DataFrame({"k": [1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8]})
+    one = divulge.lone_match(real, synthetic, holdout, keys=["k"], target="t", population=everybody)
+    # 1 right; 2 is not alone in the population; 5 right; 6 has two rows
+    assert (one.variant, one.real.hits, one.real.n, one.holdout.hits, one.holdout.n) == ("journalist", 1, 5, 1, 3)
+    assert one.context == {"claims about members": 1.0, "claims about strangers": 1.0}
+
+
+def test_a_population_that_lacks_members_or_strangers_leaves_the_journalist_unanswered():
+    real = pl.DataFrame({"k": [1, 2], "t": list("ab")})
+    for everybody in ([1, 2], [1, 2, 3, 9], [3, 4, 2]):
+        one = divulge.lone_match(
+            real, real, pl.DataFrame({"k": [3, 4], "t": list("ab")}), keys=["k"], target="t",
+            population=pl.DataFrame({"k": everybody}),
+        )  # fmt: skip
+        lacking = len({1, 2, 3, 4} - set(everybody))
+        assert one.verdict is None and one.real is None
+        assert (
+            one.notes[-1]
+            == f"the population lacks {lacking} people of the real and holdout table on some keys, so that nothing is said"
+        )
+
+
+@pytest.mark.parametrize(
+    "kind", [lambda t: t, lambda t: t.to_pandas(), lambda t: t.sample(fraction=1, shuffle=True, seed=1)]
+)
+def test_claims_of_the_journalist_are_those_of_plain_numpy_with_binned_keys(kind):
+    rng = np.random.default_rng(2)
+
+    def people(n):
+        return pl.DataFrame(
+            {
+                "age": rng.normal(50, 9, n).round(2),
+                "sex": rng.choice(["f", "m"], n),
+                "town": rng.choice([f"T{i}" for i in range(40)], n),
+                "t": rng.choice(list("abc"), n),
+            }
+        )
+
+    everybody = people(900)
+    real, holdout = everybody[:300], everybody[300:600]
+    synthetic = pl.concat([real[:60], people(240)])
+    register = kind(everybody.drop("t"))
+    one = divulge.lone_match(real, synthetic, holdout, keys=["age", "sex", "town"], target="t", population=register)
+    edges = np.quantile(np.concatenate([real["age"], holdout["age"]]), np.arange(1, 10) / 10)
+
+    def keyed_as(table):
+        bins = np.searchsorted(edges, table["age"].to_numpy(), side="left").tolist()
+        return list(zip(bins, table["sex"], table["town"], strict=True))
+
+    there, rows = keyed_as(everybody), keyed_as(synthetic)
+    for side, table in ((one.real, real), (one.holdout, holdout)):
+        claimed = [
+            (k, t) for k, t in zip(keyed_as(table), table["t"], strict=True) if there.count(k) == rows.count(k) == 1
+        ]
+        assert side.hits == sum(synthetic["t"][rows.index(k)] == t for k, t in claimed)
+        assert len(claimed) == one.context[f"claims about {'members' if table is real else 'strangers'}"]
+    assert one.verdict == "excess found"
+
+
 def test_lone_matches_need_strangers():
     with pytest.raises(SettingError, match="hint: pass holdout="):
         divulge.lone_match(REAL.with_columns(t=1), REAL.with_columns(t=1), keys=["k"], target="t")

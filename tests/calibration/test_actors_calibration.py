@@ -79,11 +79,16 @@ def test_a_leak_that_only_the_insider_can_see_is_found_and_named(runs):
 
 @pytest.mark.parametrize("runs", [pytest.param(60, id="quick"), pytest.param(500, marks=pytest.mark.full, id="full")])
 @pytest.mark.slow
-def test_lone_matches_with_a_fresh_sample_are_right_about_strangers_as_often(runs):
-    false = 0
+@pytest.mark.parametrize("of_population", [False, True])
+def test_lone_matches_with_a_fresh_sample_are_right_about_strangers_as_often(runs, of_population):
+    false = claims = 0
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         real, synthetic, holdout = (people(rng, 400) for _ in range(3))
-        one = divulge.lone_match(real, synthetic, holdout, keys=["sex", "region", "job", "birth"], target="ill")
+        asked = {"keys": ["sex", "region", "job", "birth"], "target": "ill"}
+        everybody = pl.concat([real, holdout, people(rng, 800)]) if of_population else None
+        one = divulge.lone_match(real, synthetic, holdout, **asked, population=everybody)
         false += one.verdict in FOUND
+        claims += one.context["claims about members"]
     assert false <= (0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)) * runs
+    assert claims > 3 * runs

@@ -205,6 +205,19 @@ def test_the_insider_alone_is_told_how_often_lone_matches_are_right(report):
     assert {r.settings["reads"] for r in real} == {"real table"} and all(r.verdict is None for r in real)
 
 
+def test_who_does_not_know_the_members_asks_a_population_whether_a_match_is_alone(tables, tmp_path):
+    pl.concat(tables).write_csv(tmp_path / "register.csv")
+    (tmp_path / "schema.toml").write_text(
+        '[[actor]]\nname = "reporter"\nkeys = ["age"]\ntargets = ["ill"]\npopulation = "register.csv"\n'
+        '[[actor]]\nname = "counter"\nkeys = ["sex", "age"]\ntargets = ["ill"]\npopulation = 500',
+        encoding="utf-8",
+    )
+    claims = [
+        r for r in divulge.assess(*tables, schema=tmp_path / "schema.toml", **QUICK).results if r.attack == "lone_match"
+    ]
+    assert [(r.variant, r.keys, r.actors) for r in claims] == [("journalist", ("age",), ("reporter",))]
+
+
 def test_actors_who_know_the_same_share_the_prosecutor_alone(tables, tmp_path):
     toml = TWO.replace('keys = ["sex", "job"]', 'keys = ["sex", "job"]\npopulation = 500')
     found = assessed(tables, toml)

@@ -10,8 +10,9 @@ import numpy as np
 
 from divulge.attacks.checks import Floats
 from divulge.case.case import Case, build_case
+from divulge.core.errors import SettingError
 from divulge.core.schema import check_columns
-from divulge.kernels.counts.contingency import Ints
+from divulge.kernels.counts.contingency import ContingencyTable, Ints
 from divulge.tables.frames import table_of
 from divulge.tables.readers import read
 
@@ -82,14 +83,43 @@ def _among_population(case: Case, population: Any, keys: Sequence[str]) -> Case:
     ColumnError, TableError
         The population lacks a key, or cannot be read.
     """
+    return _in_place_of(case, population, keys, 2)
+
+
+def people_with_keys(case: Case, population: Any, keys: Sequence[str], table: ContingencyTable) -> Ints:
+    """Return how many people of a population have each key of a table that real and holdout records have.
+
+    Keys that the synthetic table alone has are 0.
+
+    Raises
+    ------
+    ColumnError, TableError
+        The population lacks a key, or cannot be read.
+    """
+    # bins are those of real and holdout, which are the same records in both cases
+    beside = _in_place_of(case, population, keys, 1).contingency(keys, ())
+    people = np.zeros(table.n_keys, dtype=np.int64)
+    for which in (0, 2):
+        own, other = table.cells[which], beside.cells[which]
+        if own is None or other is None:
+            raise SettingError(
+                "population: the rows of the tables are elsewhere. hint: engine='memory' (--engine memory) reads them."
+            )
+        people[table.key[own]] = beside.s_key[beside.key[other]]
+    return people
+
+
+def _in_place_of(case: Case, population: Any, keys: Sequence[str], which: int) -> Case:
+    """Return a case with the people of a population as its synthetic (1) or holdout table (2)."""
     if isinstance(population, str | PathLike):
         people = read(population, role="population", missing=case.missing)
     else:
         people = table_of(population, "population")
+    tables = [*case.tables[:which], people, *case.tables[which + 1 :]]
     among = build_case(
-        case.tables[0],
-        case.tables[1],
-        people,
+        tables[0],
+        tables[1],
+        tables[2] if len(tables) > 2 else None,
         schema=case.schema,
         missing=case.missing,
         seed=case.seed,
