@@ -94,7 +94,9 @@ def test_a_claim_is_not_judged_where_the_comparison_does_not_hold(report):
     broken = tuple(replace(c, ok=False) if c.check == "no overlap" else c for c in data.preconditions)
     assert claim_read(replace(data, preconditions=broken)).why == "members and strangers are no fair comparison"
     unmade = tuple(replace(c, tested=False) if c.check == "no overlap" else c for c in data.preconditions)
-    assert claim_read(replace(data, preconditions=unmade)).why == "members and strangers are no fair comparison"
+    assert claim_read(replace(data, preconditions=unmade)).why == (
+        "it could not be tested whether members and strangers are a fair comparison (no overlap)"
+    )
     assert claim_read(replace(data, tables=replace(data.tables, holdout=None))).why == "there is no holdout"
     of_rows = replace(data, threat=replace(data.threat, claim=Claim(**(STATED | {"unit": "row"}))))
     assert claim_read(of_rows).verdict == "contradicted"
@@ -172,7 +174,7 @@ def test_verify_tells_a_claim_that_does_not_follow(report, tmp_path):
     [
         ({"epsilon": 0}, "epsilon is not above 0. hint: it is a number, no percentage; an epsilon of 0"),
         ({"epsilon": -1.0}, "epsilon is not above 0"),
-        ({"epsilon": "1.0"}, "epsilon is no number. hint: epsilon = 0.00001, without quotes or a percent sign"),
+        ({"epsilon": "1.0"}, "epsilon is no number. hint: epsilon = 1.0, without quotes or a percent sign"),
         ({"epsilon": "100%"}, "epsilon is no number"),
         ({"epsilon": True}, "epsilon is no number"),
         ({"epsilon": float("inf")}, "epsilon is no number"),

@@ -325,8 +325,9 @@ def _claim(given: Mapping[str, Any], where: str) -> Claim | None:
     for name, least, below in (("epsilon", "above 0", None), ("delta", "from 0 on, below 1", 1)):
         value = given.get(name, 1e-9)
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            usual = 1.0 if name == "epsilon" else "0.00001"
             raise SettingError(
-                f"{where}: {name} is no number. hint: {name} = 0.00001, without quotes or a percent sign."
+                f"{where}: {name} is no number. hint: {name} = {usual}, without quotes or a percent sign."
             )
         if value < 0 or (name == "epsilon" and value == 0) or (below is not None and value >= below):
             raise SettingError(

@@ -87,8 +87,11 @@ def _why_not(data: Assessment, claim: Claim) -> str:
         return f"not stated: {', '.join(missing)}"
     if data.tables.holdout is None:
         return "there is no holdout"
-    if any(c.check in CRITICAL and not (c.ok and c.tested) for c in data.preconditions):
+    critical = [c for c in data.preconditions if c.check in CRITICAL]
+    if not all(c.ok for c in critical):
         return "members and strangers are no fair comparison"
+    if untested := [c.check for c in critical if not c.tested]:
+        return f"it could not be tested whether members and strangers are a fair comparison ({', '.join(untested)})"
     if (claim.delta or 0.0) * (members_of(data) or 0) > _GIVEN_AWAY:
         return "delta times the number of people is more than 0.1: all may be given away at once"
     if claim.unit == "row" and (data.settings.unit is not None or data.tables.real.linked):
