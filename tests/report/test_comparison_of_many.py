@@ -66,7 +66,7 @@ def test_each_candidate_has_a_number_of_members_and_each_group_a_next_step():
     first, last = data.candidates[0], data.candidates[-1]
     assert reached_in_words(first) == "at most 100 (10.0%)" and reached_in_words(last) == "at least 300 (30%)"
     none = replace(last, reached=replace(last.reached, share=0.0, people=0))
-    assert reached_in_words(none) == "found, in traces"
+    assert reached_in_words(none) == "found, number uncertain"
     open_ = replace(first, reached=replace(first.reached, share=None, people=None))
     assert reached_in_words(open_) == "not bounded" and reached_in_words(replace(first, reached=None)) == "-"
     told = steps_in_words(data)

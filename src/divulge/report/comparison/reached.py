@@ -77,7 +77,7 @@ def reached_in_words(c: Candidate, members: str = "") -> str:
     if r.share is None:
         return "not bounded" if r.kind == "at most" else "found, not in people"
     if r.kind == "at least" and not r.people and r.people is not None:
-        return "found, in traces"
+        return "found, number uncertain"
     share, least = (
         plain_share(r.share, 10_000 if r.kind == "at most" else 500),
         "at least" if r.kind != "at most" else r.kind,
