@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.core.errors import TableError
+from divulge.core.errors import ColumnError, TableError
 from divulge.tables.frames import collect, table_of
 from divulge.tables.opening import opened
 from divulge.tables.pooled_columns import pool
@@ -398,4 +398,18 @@ def test_types_of_duckdb_are_handed_over(door, capfd, name, way):
 def test_intervals_in_parquet_are_durations(door, capfd, name):
     found = door("select i, to_months(i::integer) + to_days(1) as x from range(3) t(i)", name)
     assert levels(found, "x") == [DAY, 31 * DAY, 61 * DAY]
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows"])
+def test_two_columns_of_one_name_in_a_file_are_told(tmp_path, capfd, suffix):
+    table = pa.table([pa.array(["x", "y"] * 60), pa.array(range(120))], names=["a", "a"])
+    path = tmp_path / f"twice.{suffix.removesuffix('s')}"
+    if suffix == "parquet":
+        pq.write_table(table, path)
+    else:
+        with (pa.ipc.new_file if suffix == "arrow" else pa.ipc.new_stream)(str(path), table.schema) as writer:
+            writer.write_table(table)
+    with pytest.raises(ColumnError, match=r"twice.*: column names that occur twice: 'a'. hint: rename them"):
+        read(path)
     assert capfd.readouterr().err == ""
