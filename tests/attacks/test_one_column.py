@@ -343,7 +343,7 @@ def test_order_of_rows_and_columns_changes_nothing():
     before = asked(*tables)
     moved = [t[o].select(reversed(t.columns)) for t, o in zip(tables, orders, strict=True)]
     after = asked(*moved)
-    assert len(before) == 12
+    assert len(before) == 13
     for one, other in zip(before, after, strict=True):
         assert {**one.to_dict(), "seconds": 0} == {**other.to_dict(), "seconds": 0}
         np.testing.assert_array_equal(one.individual.real[orders[0]], other.individual.real)
