@@ -313,7 +313,7 @@ def _records(data: Assessment) -> str:
     s = data.records
     if not s:
         return ""
-    return section_of("Exposed records", formatting.standing_out(s), formatting.flags(s))
+    return section_of("Exposed records", people.standing_out(s), people.flags(s))
 
 
 def _control(data: Assessment) -> str:

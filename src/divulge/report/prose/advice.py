@@ -13,6 +13,7 @@ from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use
 from divulge.report.prose.bounds import holding, undecided
 from divulge.report.prose.compared import quoted
+from divulge.report.prose.people import people_or_rows
 from divulge.report.prose.reach import NOT_COMPARED
 
 __all__ = ["AGAIN", "COARSER", "UNTIL", "Advice", "advice", "carriers", "leaking_targets", "why_mended"]
@@ -270,7 +271,7 @@ def _people(data: Assessment) -> Iterator[Advice]:
     elif wide and least:
         now = "" if n is None else f", not {n:,}"
         yield Advice(
-            f"Train and test with about {least:,} people{now} (the holdout in proportion).",
+            f"Train and test with about {least:,} {people_or_rows(data)}{now} (the holdout in proportion).",
             "The intervals shrink, and if nothing leaks, the main tests can then say so. With these people alone they "
             "cannot. Before the next run, whoever decides may accept a higher limit in writing (--acceptable, or a "
             "policy), name fewer keys and targets, or pool several years.",

@@ -274,6 +274,7 @@ def _of_members(r: ResultRecord, real: Rate, holdout: Rate | None, members: str,
     """Return how many of a hundred people are taken for members, at the number of false alarms that was set."""
     if holdout is None or holdout.rate is None or real.rate is None:
         return ""  # the attack needs strangers
+    members, strangers = formatting.rows_or(members, real), formatting.rows_or(strangers, holdout)
     same = round(100 * real.rate) == round(100 * holdout.rate)
     of = 1000 if same and r.verdict in FOUND else 100
     right, wrong = round(of * real.rate), round(of * holdout.rate)
@@ -314,6 +315,7 @@ def is_mean(r: ResultRecord) -> bool:
 
 def _of_values(r: ResultRecord, members: str, strangers: str) -> str:
     real, holdout = r.real, r.holdout
+    members, strangers = formatting.rows_or(members, real), formatting.rows_or(strangers, holdout)
     told = f"An attacker guesses {plain_share(formatting.rate_of(real), real.n if real else None)} of the values of "
     if holdout is None or holdout.rate is None:
         return f"{told}{members} right, column by column."

@@ -24,6 +24,7 @@ from divulge.report.prose.bounds import (
     undecided,
 )
 from divulge.report.prose.compared import plain_share, quoted
+from divulge.report.prose.people import people_in
 
 __all__ = [
     "NOT_BOUNDED",
@@ -157,8 +158,7 @@ def _limit_set(data: Assessment) -> str:
 
 def members_of(data: Assessment) -> int | None:
     """Return how many people are in the real table; where rows are people, its rows."""
-    real = data.tables.real
-    return real.rows if real.units is None else real.units
+    return people_in(data.tables.real)
 
 
 def people_at_most(share: float, data: Assessment, most: float = 1.0) -> int | None:
