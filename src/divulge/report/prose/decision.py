@@ -25,7 +25,7 @@ from divulge.report.prose.compared import (
     seen,
 )
 from divulge.report.prose.contradictions import contradictions
-from divulge.report.prose.people import people_in, size_of
+from divulge.report.prose.people import people_in, people_or_rows, size_of
 from divulge.report.prose.reach import Reach, excluded, main_tests, reaches, why_open
 from divulge.report.prose.sampled import sampled_in_words
 from divulge.report.prose.several_tables import together_in_words
@@ -290,6 +290,8 @@ def _in_all(r: ResultRecord, data: Assessment) -> str:
     if s is None or s.exposed_share_strangers is None or hits is None or s.exposed < hits:
         return _OVERLAP
     n, m = (people_in(t) or 0 for t in (data.tables.real, data.tables.holdout))
+    if s.exposed_people is None and people_or_rows(data) != "people":
+        return _OVERLAP  # a file of before they were counted
     exposed = s.exposed if s.exposed_people is None else s.exposed_people
     by_chance = s.exposed_share_strangers if s.exposed_people is None else s.exposed_people_share_strangers
     if not n or not m or by_chance is None:

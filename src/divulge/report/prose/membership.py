@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from divulge.attacks.membership.results import LEAST_AUC
 from divulge.core.result import FOUND, number, percent
+from divulge.report import formatting
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose.compared import how_many, plain_share
 from divulge.report.prose.people import people_or_rows
@@ -44,15 +45,12 @@ def _numbers(r: ResultRecord) -> list[str]:
     rates = "; ".join(_rate(r, rate) for rate in ("10%", "1%", "0.1%"))
     least = r.context.get(LEAST_AUC)
     one = "row of a " * formatting.of_rows(r.real)
-    found = (
-        ""
-        if least is None
-        else f" With so many {'rows' if one else 'people'}, {percent(least)} or more is found with 80% power."
-    )
+    many = "rows" if one else "people"
+    found = "" if least is None else f" With so many {many}, {percent(least)} or more is found with 80% power."
     return [
         f"By {r.variant}, so many {formatting.rows_or('members', r.real)} are taken for members: {rates}.",
-        f"A {one}member scores higher than a {one}stranger in {percent(value)} of pairs ({percent(low)} to {percent(high)}); "
-        f"50% is chance (AUC).{found}",
+        f"A {one}member scores higher than a {one}stranger in {percent(value)} of pairs ({percent(low)} to "
+        f"{percent(high)}); 50% is chance (AUC).{found}",
         *_advantage(r),
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
-from divulge.core.result import FOUND, Verdict
+from divulge.core.result import FOUND, Verdict, identity
 from divulge.report import formatting, order
 from divulge.report.external.rounding import BASE
 from divulge.report.model import Assessment, Bound
@@ -64,9 +64,14 @@ class Reach:
     people: int | None = None
     """The share as a number of members, on average over targets; None where nothing bounds it, or of guesses."""
 
+    of_rows: bool = False
+    """Whether the share is one of rows of members, of whom some have several."""
+
     @property
     def told(self) -> str:
         """The share, and how many members that is at most."""
+        if self.of_rows:
+            return f"{self.limit} of rows"
         return self.limit if self.people is None else f"{self.limit} ({self.people:,} people)"
 
 
@@ -139,6 +144,8 @@ def _of(x: Reach) -> str:
 def _in_people(x: Reach, data: Assessment, *, first: bool) -> str:
     """Return how many members a share is at most; the first time with how many there are."""
     n = members_of(data)
+    if x.of_rows:
+        return " of rows of members"
     if x.people is None or n is None:
         return " of members" * first
     return f" of members ({x.people:,} of {n:,} people)" if first else f" ({x.people:,})"
@@ -189,7 +196,8 @@ def _reach(bound: Bound, data: Assessment) -> Reach:
     state: Verdict = "none found" if bound.bounded else "cannot tell"
     most, people, n = _most(bound, data), None, members_of(data)
     share = bound.limit if bound.limit is not None else most if bound.bounded else None
-    if share is not None and n and not formatting.of_guesses(bound.attack):
+    of_rows = _of_rows(bound, data)
+    if share is not None and n and not of_rows and not formatting.of_guesses(bound.attack):
         people = people_at_most(share, data, most if bound.bounded else 1.0)
     return Reach(
         bound.attack,
@@ -201,7 +209,13 @@ def _reach(bound: Bound, data: Assessment) -> Reach:
         _why(bound),
         bound.target,
         people,
+        of_rows,
     )
+
+
+def _of_rows(bound: Bound, data: Assessment) -> bool:
+    """Return whether a bound is one of rows of members, of whom some have several."""
+    return any(formatting.of_rows(r.real) for r in data.results if identity(r) == identity(bound))
 
 
 def _why(bound: Bound) -> str:
