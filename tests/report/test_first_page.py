@@ -14,7 +14,7 @@ from divulge.report.documents.markdown import markdown
 from divulge.report.external.edition import external as edition_of
 from divulge.report.model import Bound, Finding, NotCompared
 from divulge.report.prose import compared
-from divulge.report.prose.advice import COARSER, advice, carriers
+from divulge.report.prose.advice import _MENDED, COARSER, advice, carriers, why_mended
 from divulge.report.prose.bounds import _HOLDING as holding_reasons
 from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
 from divulge.report.prose.contradictions import contradictions
@@ -918,3 +918,41 @@ def test_without_strangers_an_own_value_of_more_people_than_whole_records_is_tol
     assert "217" not in headline(data)  # categories recur in any table
     rows = tuple(replace(r, notes=(ROW_NUMBERS,)) for r in data.results)
     assert "217" not in headline(replace(data, schema=schema, results=rows))
+
+
+# ---------------------------------------------------------------- what a page must not claim
+
+
+def test_what_a_main_test_rules_out_is_told_beside_a_finding_of_its_attack():
+    history = found("copies", 1, 1, "none found", variant="whole history", keys=["age"])
+    bounds = [bound(EXACT), bound(history, limit=0.007) | {"words": "copies (whole history)"}]
+    told = decision(report(EXACT, history, bounds=bounds)).unbounded
+    assert told == (
+        "Copies (whole history) above 0.7% of members (14 of 2,000 people). Nothing else: every other main test found "
+        "a leak."
+    )
+    near = found("copies", 9, 1, "cannot tell", variant="near")
+    wide = decision(report(EXACT, history, near, bounds=[*bounds, bound(near, limit=0.2)])).unbounded
+    assert wide.endswith("Nothing else: the other main tests found a leak or rule out too little.")
+    assert decision(report(EXACT, near, bounds=[bound(EXACT), bound(near, limit=0.2)])).unbounded == (
+        "Nothing: every attack found a leak."
+    )
+
+
+@pytest.mark.parametrize("check", [*_MENDED, "another"])
+def test_why_a_precondition_matters_has_a_subject_of_its_own(check):
+    why = why_mended(check)
+    data = report(*CALM, verdict="cannot tell", checks=[{"check": "holdout unseen", "ok": False, "detail": ""}])
+    for sentence in [why, *(a.changes for a in advice(data)[:1])] if why else []:
+        assert sentence.split()[0] not in ("It", "They", "Now", "This", "That", "These", "Them")
+
+
+def test_a_list_that_holds_strangers_as_often_is_no_evidence():
+    listed = {"n": 2000, "flagged": None, "fdr": None, "smallest_flaggable": None, "exposed": 1260,
+              "exposed_share": 0.63}  # fmt: skip
+    alike = decision(report(EXACT, records=listed | {"exposed_share_strangers": 0.61})).at_risk
+    assert alike.endswith(
+        "The list of exposed people is no evidence here: 63% of members are on it, and 61% of strangers would be."
+    )
+    apart = decision(report(EXACT, records=listed | {"exposed_share_strangers": 0.60})).at_risk
+    assert apart.endswith("1,260 members (63%) are on the list of exposed people; by chance 60% of strangers would be.")

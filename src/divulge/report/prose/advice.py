@@ -94,7 +94,7 @@ def _mend(data: Assessment) -> Iterator[Advice]:
     """What fails before any attack is mended first."""
     for check in order.in_doubt(data):
         do, changes = _MENDED.get(
-            check, (f"Mend what the check “{check}” found.", "Without it nothing can be compared.")
+            check, (f"Mend what the check “{check}” found.", "Where it fails, nothing can be compared.")
         )
         yield Advice(do, changes, trains="train again" in do)
 
@@ -107,11 +107,12 @@ def why_mended(check: str) -> str:
 _MENDED = {
     "exchangeable": (
         "Split the people into real and holdout by chance (divulge split), and train again.",
-        "Now the two groups differ by themselves, so that a difference says nothing about the table.",
+        "Members and strangers differ by themselves, so that a difference says nothing about the table.",
     ),
     "holdout unseen": (
         "Take as strangers people who were never given to the synthesizer.",
-        "It seems to have seen them, so that members and strangers are treated alike and a leak cannot show.",
+        "The synthesizer seems to have seen the strangers too, so that members and strangers are treated alike and a leak "
+        "cannot show.",
     ),
     "rows belong together": (
         "Name the column that tells people apart (--unit), or make one row of each person.",
@@ -132,15 +133,15 @@ _MENDED = {
     ),
     "references": (
         "Take out the rows whose key leads nowhere, or add the people to whom they belong.",
-        "They were left out, so that nothing is said of them.",
+        "Rows whose key leads nowhere were left out, so that nothing is said of them.",
     ),
     "same lengths": (
         "Cut the histories of members and strangers by the same rule, and split people by chance (divulge split).",
-        "Now their lengths alone tell them apart.",
+        "The lengths of their histories alone tell members from strangers.",
     ),
     "same window": (
         "Cut the histories of members and strangers at the same times.",
-        "Now their times alone tell them apart.",
+        "The times of their histories alone tell members from strangers.",
     ),
     "different tables": ("Check that no file was given twice or in another's place.", "Two of the tables are equal."),
 }

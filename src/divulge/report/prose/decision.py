@@ -26,7 +26,7 @@ from divulge.report.prose.compared import (
 )
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.people import people_in, people_or_rows, size_of
-from divulge.report.prose.reach import Reach, excluded, main_tests, reaches, why_open
+from divulge.report.prose.reach import Reach, excluded, main_tests, reaches, ruled_out_beside_findings, why_open
 from divulge.report.prose.sampled import sampled_in_words
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, clearest, leading, repeated_person, tiles
@@ -357,12 +357,12 @@ def _preconditions(data: Assessment) -> str:
 
 
 def _unbounded(data: Assessment) -> str:
-    """Return why no main test excludes anything."""
+    """Return what is ruled out where each attack found something, or why nothing is."""
     if not order.has_holdout(data):
         return "Nothing: there was nobody to compare with."
     if order.in_doubt(data):
         return "Nothing: the two groups of people cannot be compared."
-    return "Nothing: every main test found a leak." if data.verdict.bounds else "Nothing."
+    return ruled_out_beside_findings(data) if data.verdict.bounds else "Nothing."
 
 
 def _screened(data: Assessment) -> str:

@@ -36,6 +36,7 @@ __all__ = [
     "members_of",
     "people_at_most",
     "reaches",
+    "ruled_out_beside_findings",
     "test_name",
     "why_open",
 ]
@@ -134,6 +135,24 @@ def excluded(data: Assessment) -> str:
     limit = "" if accepted or all(x.limit == NOT_BOUNDED for x in open_) else f" (limit {_limit_set(data)})"
     sure = f"A leak could reach at most ({100 * data.settings.level:g}% confidence each): {_some(told)}."
     return " ".join([sure] * bool(told) + [f"Not ruled out{limit}: {_some(left)}."] * bool(left))
+
+
+def ruled_out_beside_findings(data: Assessment) -> str:
+    """Return what single main tests rule out where every attack found a leak by another test."""
+    found = {identity(r) for r in data.results if r.verdict in FOUND}
+    primary = [b for b in data.verdict.bounds if b.primary]
+    out = [b for b in primary if b.bounded and identity(b) not in found]
+    others = [b for b in primary if b not in out]
+    all_found = all(identity(b) in found for b in others)
+    if not out:
+        return "Nothing: every main test found a leak." if all_found else "Nothing: every attack found a leak."
+    limits = [_reach(b, data) for b in out]
+    told = [
+        f"{b.words} above {x.limit}{_in_people(x, data, first=not i)}"
+        for i, (b, x) in enumerate(zip(out, limits, strict=True))
+    ]
+    why = "every other main test found a leak" if all_found else "the other main tests found a leak or rule out too little"
+    return f"{formatting.capitalized(_some(told))}. Nothing else: {why}."
 
 
 def _of(x: Reach) -> str:
