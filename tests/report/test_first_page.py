@@ -956,3 +956,38 @@ def test_a_list_that_holds_strangers_as_often_is_no_evidence():
     )
     apart = decision(report(EXACT, records=listed | {"exposed_share_strangers": 0.60})).at_risk
     assert apart.endswith("1,260 members (63%) are on the list of exposed people; by chance 60% of strangers would be.")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"notes": ["column 'income': 10 quantile bins of real and holdout, right-closed"]}, "to the right tenth of all values"),
+        ({"notes": ["column 'income': 7 width bins of real and holdout"]}, "to the right one of 7 ranges of values"),
+        ({"notes": ["column 'income': … quantile bins of real and holdout"]}, "to the right range of values"),
+        ({"notes": ["column 'age': 10 quantile bins of real and holdout, right-closed"]}, "right"),
+        (
+            {"notes": ["a guess is right when it is off by at most 0.05 of the spread"], "settings": {"tolerance": 0.05}},
+            "right to within 5% of the spread of its values",
+        ),
+    ],
+)  # fmt: skip
+def test_a_guess_that_need_not_be_the_value_is_not_called_right_alone(more, said):
+    r = found("cap", 324, 132, "excess found", variant="zero", keys=["age"], target="income", **more)
+    data = report(r)
+    assert f"have their “income” guessed {said} by somebody who knows “age”" in headline(data)
+    assert f"have their “income” guessed {said} by" in markdown(data) + summary(data, width=400)
+
+
+def test_naming_one_value_for_everybody_stands_beside_an_attack_that_is_right_less_often():
+    naming = {"rate": 0.72, "what": "naming the commonest value"}
+    cap = found("cap", 560, 257, "excess found", variant="zero", keys=["age"], target="income")
+    other = found("inference", 300, 290, "none found", target="income", baseline=naming)
+    told = "Naming the commonest value for everybody would be right for 72%."
+    data = report(cap, other)
+    assert headline(data).endswith(told)
+    tile = next(t for t in tiles(data) if t.id == "inference")
+    assert told in tile.sentence and told in tile.brief
+    often = report(found("cap", 1560, 1257, "excess found", variant="zero", keys=["age"], target="income"), other)
+    assert "Naming" not in headline(often)
+    binned = ["column 'income': 10 quantile bins of real and holdout, right-closed"]
+    assert "Naming" not in headline(report(cap | {"notes": binned}, other))  # of the value itself, not of its tenth

@@ -36,7 +36,7 @@ def run():
 
 
 def test_exposed_people_are_counted_as_people(run):
-    report, real, holdout = run
+    report, real, _ = run
     s, records = report.assessment.records, report.record_frame
     rows = records.filter(pl.col("copied") | pl.col("replicated_unique") | (pl.col("n_disclosed") > 0))["row"]
     people = real["person"].gather(rows).n_unique()

@@ -132,7 +132,9 @@ def _edition(data: Assessment) -> str:
 
 def _warnings(data: Assessment) -> str:
     lines = [
-        f"- **Precondition not met: {escaped(c.check)}.** {escaped(c.detail)}" for c in data.preconditions if not c.ok
+        f"- **Precondition not met: {escaped(c.check)}.** {escaped(formatting.capitalized(c.detail))}"
+        for c in data.preconditions
+        if not c.ok
     ]
     lines += [
         f"- **Failed, and missing here: {escaped(attacks)}.** {escaped(why)}" for attacks, why in order.failures(data)

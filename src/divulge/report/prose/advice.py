@@ -111,8 +111,8 @@ _MENDED = {
     ),
     "holdout unseen": (
         "Take as strangers people who were never given to the synthesizer.",
-        "The synthesizer seems to have seen the strangers too, so that members and strangers are treated alike and a leak "
-        "cannot show.",
+        "The synthesizer seems to have seen the strangers too, so that members and strangers are treated alike and a "
+        "leak cannot show.",
     ),
     "rows belong together": (
         "Name the column that tells people apart (--unit), or make one row of each person.",

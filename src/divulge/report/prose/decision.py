@@ -16,6 +16,7 @@ from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
 from divulge.report.prose.compared import (
     MEMBERS,
     STRANGERS,
+    beside_commonest,
     exact_copies,
     how_many,
     is_mean,
@@ -143,7 +144,8 @@ def _found(data: Assessment) -> str:
     person = repeated_person(data)
     if not found:
         return person or formatting.sentence(data)
-    told = lead(leading(data) or clearest(found, data)) or formatting.sentence(data)
+    first = leading(data) or clearest(found, data)
+    told = f"{lead(first)}{beside_commonest(first, data)}" if lead(first) else formatting.sentence(data)
     if data.verdict.verdict == "deficit found":
         return f"{told} Rows near people are missing: the gaps tell who is in the real table."
     return f"{told} {person}".strip()

@@ -151,7 +151,11 @@ def ruled_out_beside_findings(data: Assessment) -> str:
         f"{b.words} above {x.limit}{_in_people(x, data, first=not i)}"
         for i, (b, x) in enumerate(zip(out, limits, strict=True))
     ]
-    why = "every other main test found a leak" if all_found else "the other main tests found a leak or rule out too little"
+    why = (
+        "every other main test found a leak"
+        if all_found
+        else "the other main tests found a leak or rule out too little"
+    )
     return f"{formatting.capitalized(_some(told))}. Nothing else: {why}."
 
 
