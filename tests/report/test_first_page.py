@@ -12,11 +12,14 @@ from divulge.report.documents.html import page
 from divulge.report.documents.html_front import _compared as drawn
 from divulge.report.documents.markdown import markdown
 from divulge.report.external.edition import external as edition_of
+from divulge.report.external.most import finding_of_most
+from divulge.report.first_page import metrics, people
 from divulge.report.model import Bound, Finding, NotCompared
 from divulge.report.prose import compared
 from divulge.report.prose.advice import _MENDED, COARSER, advice, carriers, why_mended
 from divulge.report.prose.bounds import _HOLDING as holding_reasons
 from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
+from divulge.report.prose.compared import more_people
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.decision import decision, headline
 from divulge.report.prose.membership import membership_in_words
@@ -25,7 +28,7 @@ from divulge.report.prose.reach import NOT_COMPARED as why_not_compared
 from divulge.report.prose.reach import _why as reach_why
 from divulge.report.prose.reach import clearance
 from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
-from divulge.report.prose.tiles import state_words, tiles
+from divulge.report.prose.tiles import leading, state_words, tiles
 
 
 def risk(low, value, high):
@@ -991,3 +994,18 @@ def test_naming_one_value_for_everybody_stands_beside_an_attack_that_is_right_le
     assert "Naming" not in headline(often)
     binned = ["column 'income': 10 quantile bins of real and holdout, right-closed"]
     assert "Naming" not in headline(report(cap | {"notes": binned}, other))  # of the value itself, not of its tenth
+
+
+def test_the_number_for_a_trend_is_of_exact_counts_and_never_below_that_of_page_one():
+    tests = [
+        found("linkability", 280, 2, "excess found", variant="balanced halves, k = 1"),
+        found("cap", 600, 304, "excess found", variant="zero", keys=["age"], target="income"),
+    ]
+    data = report(*tests)
+    data = replace(data, verdict=replace(data.verdict, most=finding_of_most(data)))
+    led = leading(data)
+    at_least = people(data)["at_least"]
+    told = metrics(data)["people_at_risk_at_least"]
+    assert told == max(at_least) >= more_people(led, "low_simultaneous")
+    assert f"{int(more_people(led, 'low_simultaneous')):,}" in decision(data).at_risk
+    assert (led.attack, told == more_people(led, "low_simultaneous")) == ("cap", False)  # two strangers are withheld

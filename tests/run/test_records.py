@@ -219,7 +219,7 @@ def test_a_report_carries_them(case, results, frame):
     report = Report(assembled(
         version="0", settings=msgspec.convert(empty["settings"], Settings), started="", seconds=0, tables=msgspec.convert(empty["tables"], Tables), schema=Schema(()), bins={}, checks=[],
         results=results, failed=[], key_sets=[], minimal=[], notes=[], verdict=Overall(verdict="cannot tell", sentence=""),
-        records=frame, exposed_strangers=0.0,
+        records=frame, exposed=ExposedPeople(strangers=0.0),
     ), tuple(results), frame)  # fmt: skip
     assert report.records() is frame
     assert report.data["records"]["flagged"] == frame["flagged"].sum()
