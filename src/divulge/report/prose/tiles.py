@@ -180,9 +180,10 @@ def _none_whole(data: Assessment) -> str:
     exact = next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
     hits = None if exact is None or exact.real is None else exact.real.hits
     strangers = None if exact is None or exact.holdout is None else exact.holdout.hits
-    if hits is None or strangers is None:
+    if exact is None or hits is None or strangers is None:
         return ""
-    return f"Copied word for word: {hits:,.0f} members, {strangers:,.0f} strangers. "
+    who, others = formatting.rows_or("members", exact.real), formatting.rows_or("strangers", exact.holdout)
+    return f"Copied word for word: {hits:,.0f} {who}, {strangers:,.0f} {others}. "
 
 
 def _in_vain(q: Asked, data: Assessment) -> str:
