@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 import divulge
+from divulge.report.prose.compared import short
 from divulge.report.prose.decision import decision
 from divulge.report.prose.people import people_or_rows, size_of, standing_out
 from divulge.report.prose.reach import reaches
@@ -84,6 +85,15 @@ def test_a_limit_on_rows_is_no_number_of_people(run):
     assert exact.real.units == 200 and copies.of_rows and copies.people is None
     assert copies.told.endswith("% of rows")
     assert "of rows of members" in decision(quiet).excluded
+
+
+def test_a_mean_over_guesses_is_of_rows_of_members(run):
+    exact = next(r for r in run[0].assessment.results if (r.attack, r.variant) == ("copies", "exact"))
+    mean = replace(exact, attack="inference", variant="nearest record, mean over targets")
+    assert " of the values of rows of members right, and " in short(mean)
+    assert short(mean).endswith("of those of rows of strangers.")
+    whole = replace(mean, real=replace(mean.real, units=None), holdout=replace(mean.holdout, units=None))
+    assert " of the values of members right, and " in short(whole)
 
 
 def test_without_a_unit_rows_are_people():

@@ -43,6 +43,7 @@ def test_columns_are_left_out_before_a_name_gets_too_little_room():
     told = _drawn(60, *wide)
     assert "n30" in told and "n40" not in told and "a name of" in told
     assert all(len(line) <= 60 for line in told.splitlines())
+    assert "n30" not in _drawn(50, *wide)  # eight letters would be left for the name
 
 
 def test_what_cannot_be_left_out_is_broken_between_words():
