@@ -239,11 +239,10 @@ def _fitting(cols: Sequence[Col], texts: Mapping[int, Sequence[str]], room: int)
         if (short := lacks()) > 0:
             words = [len(word) for text in (*texts[id(cols[i])], plain(cols[i].head)) for word in clean(text).split()]
             least[i] = max(least[i] - short, min(least[i], max(words, default=0)))
-    spare = -lacks()
-    for i in kept:
-        more = max(0, min(spare, widest[i] - least[i]))
-        least[i], spare = least[i] + more, spare - more
-    return {i: least[i] for i in kept}
+    most = max(widest)
+    while most > 0 and sum(max(least[i], min(widest[i], most)) for i in kept) + _GAP * (len(kept) - 1) > room:
+        most -= 1  # the widest give way first
+    return {i: max(least[i], min(widest[i], most)) for i in kept}
 
 
 def _widest(col: Col, texts: Mapping[int, Sequence[str]]) -> int:
