@@ -23,6 +23,7 @@ from divulge.report.external import edition
 from divulge.report.model import FORMAT, Assessment, ResultRecord
 from divulge.report.prose import answer
 from divulge.report.prose import distances as _distances
+from divulge.report.prose import people as _people
 from divulge.report.prose import statement as _statement
 from divulge.report.prose import wp216 as _wp216
 
@@ -249,7 +250,7 @@ unfinished = on(rules.unfinished, Assessment)
 judged = on(order.judged, [ResultRecord])
 by_attack = on(order.by_attack, Assessment)
 controls = on(formatting.controls, Assessment)
-flags = on(formatting.flags, model.Records)
+flags = on(_people.flags, model.Records)
 interval = on(formatting.interval, Risk)
 of_rows = on(counts_rows, ResultRecord)
 in_question = on(order.in_question, ResultRecord)

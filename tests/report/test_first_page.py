@@ -12,11 +12,14 @@ from divulge.report.documents.html import page
 from divulge.report.documents.html_front import _compared as drawn
 from divulge.report.documents.markdown import markdown
 from divulge.report.external.edition import external as edition_of
+from divulge.report.external.most import finding_of_most
+from divulge.report.first_page import metrics, people
 from divulge.report.model import Bound, Finding, NotCompared
 from divulge.report.prose import compared
-from divulge.report.prose.advice import COARSER, advice, carriers
+from divulge.report.prose.advice import _MENDED, COARSER, advice, carriers, why_mended
 from divulge.report.prose.bounds import _HOLDING as holding_reasons
 from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
+from divulge.report.prose.compared import more_people
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.decision import decision, headline
 from divulge.report.prose.membership import membership_in_words
@@ -25,7 +28,7 @@ from divulge.report.prose.reach import NOT_COMPARED as why_not_compared
 from divulge.report.prose.reach import _why as reach_why
 from divulge.report.prose.reach import clearance
 from divulge.report.prose.statement import FOR_THE_RECORD, for_the_record
-from divulge.report.prose.tiles import state_words, tiles
+from divulge.report.prose.tiles import leading, state_words, tiles
 
 
 def risk(low, value, high):
@@ -918,3 +921,91 @@ def test_without_strangers_an_own_value_of_more_people_than_whole_records_is_tol
     assert "217" not in headline(data)  # categories recur in any table
     rows = tuple(replace(r, notes=(ROW_NUMBERS,)) for r in data.results)
     assert "217" not in headline(replace(data, schema=schema, results=rows))
+
+
+# ---------------------------------------------------------------- what a page must not claim
+
+
+def test_what_a_main_test_rules_out_is_told_beside_a_finding_of_its_attack():
+    history = found("copies", 1, 1, "none found", variant="whole history", keys=["age"])
+    bounds = [bound(EXACT), bound(history, limit=0.007) | {"words": "copies (whole history)"}]
+    told = decision(report(EXACT, history, bounds=bounds)).unbounded
+    assert told == (
+        "Copies (whole history) above 0.7% of members (14 of 2,000 people). Nothing else: every other main test found "
+        "a leak."
+    )
+    near = found("copies", 9, 1, "cannot tell", variant="near")
+    wide = decision(report(EXACT, history, near, bounds=[*bounds, bound(near, limit=0.2)])).unbounded
+    assert wide.endswith("Nothing else: the other main tests found a leak or rule out too little.")
+    assert decision(report(EXACT, near, bounds=[bound(EXACT), bound(near, limit=0.2)])).unbounded == (
+        "Nothing: every attack found a leak."
+    )
+
+
+@pytest.mark.parametrize("check", [*_MENDED, "another"])
+def test_why_a_precondition_matters_has_a_subject_of_its_own(check):
+    why = why_mended(check)
+    data = report(*CALM, verdict="cannot tell", checks=[{"check": "holdout unseen", "ok": False, "detail": ""}])
+    for sentence in [why, *(a.changes for a in advice(data)[:1])] if why else []:
+        assert sentence.split()[0] not in ("It", "They", "Now", "This", "That", "These", "Them")
+
+
+def test_a_list_that_holds_strangers_as_often_is_no_evidence():
+    listed = {"n": 2000, "flagged": None, "fdr": None, "smallest_flaggable": None, "exposed": 1260,
+              "exposed_share": 0.63}  # fmt: skip
+    alike = decision(report(EXACT, records=listed | {"exposed_share_strangers": 0.61})).at_risk
+    assert alike.endswith(
+        "The list of exposed people is no evidence here: 63% of members are on it, and 61% of strangers would be."
+    )
+    apart = decision(report(EXACT, records=listed | {"exposed_share_strangers": 0.60})).at_risk
+    assert apart.endswith("1,260 members (63%) are on the list of exposed people; by chance 60% of strangers would be.")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"notes": ["column 'income': 10 quantile bins of real and holdout, right-closed"]}, "to the right tenth of all values"),
+        ({"notes": ["column 'income': 7 width bins of real and holdout"]}, "to the right one of 7 ranges of values"),
+        ({"notes": ["column 'income': … quantile bins of real and holdout"]}, "to the right range of values"),
+        ({"notes": ["column 'age': 10 quantile bins of real and holdout, right-closed"]}, "right"),
+        (
+            {"notes": ["a guess is right when it is off by at most 0.05 of the spread"], "settings": {"tolerance": 0.05}},
+            "right to within 5% of the spread of its values",
+        ),
+    ],
+)  # fmt: skip
+def test_a_guess_that_need_not_be_the_value_is_not_called_right_alone(more, said):
+    r = found("cap", 324, 132, "excess found", variant="zero", keys=["age"], target="income", **more)
+    data = report(r)
+    assert f"have their “income” guessed {said} by somebody who knows “age”" in headline(data)
+    assert f"have their “income” guessed {said} by" in markdown(data) + summary(data, width=400)
+
+
+def test_naming_one_value_for_everybody_stands_beside_an_attack_that_is_right_less_often():
+    naming = {"rate": 0.72, "what": "naming the commonest value"}
+    cap = found("cap", 560, 257, "excess found", variant="zero", keys=["age"], target="income")
+    other = found("inference", 300, 290, "none found", target="income", baseline=naming)
+    told = "Naming the commonest value for everybody would be right for 72%."
+    data = report(cap, other)
+    assert headline(data).endswith(told)
+    tile = next(t for t in tiles(data) if t.id == "inference")
+    assert told in tile.sentence and told in tile.brief
+    often = report(found("cap", 1560, 1257, "excess found", variant="zero", keys=["age"], target="income"), other)
+    assert "Naming" not in headline(often)
+    binned = ["column 'income': 10 quantile bins of real and holdout, right-closed"]
+    assert "Naming" not in headline(report(cap | {"notes": binned}, other))  # of the value itself, not of its tenth
+
+
+def test_the_number_for_a_trend_is_of_exact_counts_and_never_below_that_of_page_one():
+    tests = [
+        found("linkability", 280, 2, "excess found", variant="balanced halves, k = 1"),
+        found("cap", 600, 304, "excess found", variant="zero", keys=["age"], target="income"),
+    ]
+    data = report(*tests)
+    data = replace(data, verdict=replace(data.verdict, most=finding_of_most(data)))
+    led = leading(data)
+    at_least = people(data)["at_least"]
+    told = metrics(data)["people_at_risk_at_least"]
+    assert told == max(at_least) >= more_people(led, "low_simultaneous")
+    assert f"{int(more_people(led, 'low_simultaneous')):,}" in decision(data).at_risk
+    assert (led.attack, told == more_people(led, "low_simultaneous")) == ("cap", False)  # two strangers are withheld

@@ -34,7 +34,7 @@ from divulge.core.records import Precondition
 from divulge.core.result import Baseline, Group, Rate, Result, Risk
 from divulge.core.schema import Column, Schema
 from divulge.core.threat_model import Attacker, Decision, Release, Threat
-from divulge.report.assembly import assembled
+from divulge.report.assembly import ExposedPeople, assembled
 from divulge.report.documents.html_charts import Rung, ladder
 from divulge.report.documents.tables import escaped
 from divulge.report.model import Failure, Overall, Settings, Tables
@@ -152,7 +152,7 @@ def report(found, names=NAMES, strangers=True, threat=STATED, failed=(), failing
                 verdict=verdict if strangers else "no holdout", sentence="Something by singling_out (univariate)."
             ),
             records=None,
-            exposed_strangers=None,
+            exposed=ExposedPeople(strangers=None),
         ),
         tuple(found),
         None,

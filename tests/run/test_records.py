@@ -11,7 +11,7 @@ from divulge.attacks.membership.exposure import people_of
 from divulge.case.case import build_case
 from divulge.core.result import Individual, Rate, Result
 from divulge.core.schema import Schema
-from divulge.report.assembly import _records_summary, assembled
+from divulge.report.assembly import ExposedPeople, _records_summary, assembled
 from divulge.report.model import Overall, Settings, Tables
 from divulge.report.report import Report
 from divulge.run.judging.records import _highest_cap, per_record
@@ -172,7 +172,7 @@ def test_without_a_holdout_there_are_no_flags(tables):
     assert frame["flagged"].null_count() == frame["p_value"].null_count() == 200
     assert frame["hit_score"].is_sorted(descending=True)
     assert "flagged" not in " ".join(frame["reasons"])
-    summary = plain(_records_summary(frame, None, results))
+    summary = plain(_records_summary(frame, ExposedPeople(strangers=None), results))
     assert (summary["flagged"], summary["fdr"], summary["smallest_flaggable"]) == (None, None, None)
 
 
@@ -181,11 +181,11 @@ def test_without_exposure_its_columns_are_absent(case):
     frame = per_record(case, results)
     assert frame.columns == [*ALWAYS, "reasons"]
     assert frame.filter("copied")["reasons"].to_list() == ["whole record copied"] * 20
-    assert plain(_records_summary(frame, 0.0, results))["flagged"] is None
+    assert plain(_records_summary(frame, ExposedPeople(strangers=0.0), results))["flagged"] is None
 
 
 def test_the_summary_counts_flags_and_says_how_few_could_be_flagged(case, results, frame):
-    summary = plain(_records_summary(frame, 0.0, results))
+    summary = plain(_records_summary(frame, ExposedPeople(strangers=0.0), results))
     assert summary["flagged"] == frame["flagged"].sum() == people_of(case).n_flagged
     assert (summary["n"], summary["fdr"], summary["smallest_flaggable"]) == (200, 0.1, 10)
 
@@ -219,7 +219,7 @@ def test_a_report_carries_them(case, results, frame):
     report = Report(assembled(
         version="0", settings=msgspec.convert(empty["settings"], Settings), started="", seconds=0, tables=msgspec.convert(empty["tables"], Tables), schema=Schema(()), bins={}, checks=[],
         results=results, failed=[], key_sets=[], minimal=[], notes=[], verdict=Overall(verdict="cannot tell", sentence=""),
-        records=frame, exposed_strangers=0.0,
+        records=frame, exposed=ExposedPeople(strangers=0.0),
     ), tuple(results), frame)  # fmt: skip
     assert report.records() is frame
     assert report.data["records"]["flagged"] == frame["flagged"].sum()

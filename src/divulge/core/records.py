@@ -93,7 +93,9 @@ class Rate(msgspec.Struct, frozen=True, kw_only=True):
     rate: Annotated[float | None, COUNTS]
     """hits / n, a proportion in [0, 1]; None when n is 0."""
     units: Annotated[
-        Count | None, Meta(description="People or households whose rows these are; null where a row is a person.")
+        Count | None,
+        Meta(description="People or households whose rows these are; null where a row is a person."),
+        COUNTS,
     ] = None
 
     @property

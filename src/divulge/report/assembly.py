@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 from msgspec.structs import replace
@@ -22,7 +23,22 @@ from divulge.report.external.most import finding_of_most
 from divulge.report.fidelity_model import FidelityScope
 from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment
 
-__all__ = ["about_attacks", "assembled", "not_tested"]
+__all__ = ["EXPOSED", "ExposedPeople", "about_attacks", "assembled", "not_tested"]
+
+EXPOSED = pl.col("copied") | pl.col("replicated_unique") | (pl.col("n_disclosed") > 0)
+"""Whether a record stands on the list of exposed people, by the columns of the records."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExposedPeople:
+    """What is said beside the number of exposed records; None where it is not known."""
+
+    strangers: float | None
+    """The share of strangers' records with such a sign."""
+    people: int | None = None
+    """Members with an exposed record, where a column tells people apart."""
+    people_strangers: float | None = None
+    """The share of strangers, counted as people, with such a record."""
 
 
 def assembled(
@@ -42,7 +58,7 @@ def assembled(
     notes: Sequence[str],
     verdict: model.Overall,
     records: pl.DataFrame | None,
-    exposed_strangers: float | None,
+    exposed: ExposedPeople,
     facts: model.Facts | None = None,
     positive_control: Sequence[PositiveControl] = (),
     left_out: Sequence[model.LeftOut] = (),
@@ -71,7 +87,7 @@ def assembled(
         results=tuple(r.record() for r in results),
         key_sets=tuple(key_sets),
         minimal_key_sets=tuple(minimal),
-        records=_records_summary(records, exposed_strangers, results),
+        records=_records_summary(records, exposed, results),
         facts=facts,
         positive_control=tuple(positive_control),
         failed=tuple(failed),
@@ -125,14 +141,14 @@ def _recognised(records: pl.DataFrame) -> dict[str, int]:
 
 
 def _records_summary(
-    records: pl.DataFrame | None, strangers: float | None, results: Sequence[Result]
+    records: pl.DataFrame | None, beside: ExposedPeople, results: Sequence[Result]
 ) -> model.Records | None:
     if records is None:
         return None
     hit = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit") and r.real is not None), None)
     run = {r.attack for r in results}
     least = [] if hit is None else [v for n, v in hit.context.items() if n.startswith("fewest ") and v is not None]
-    exposed = records.filter(pl.col("copied") | pl.col("replicated_unique") | (pl.col("n_disclosed") > 0))
+    exposed = records.filter(EXPOSED)
     return model.Records(
         n=len(records),
         flagged=None if hit is None else int(records["flagged"].sum()),
@@ -144,7 +160,9 @@ def _records_summary(
         disclosed=int((records["n_disclosed"] > 0).sum()) if "disco" in run else None,
         exposed=len(exposed),
         exposed_share=len(exposed) / len(records),
-        exposed_share_strangers=jsonable(strangers),
+        exposed_share_strangers=jsonable(beside.strangers),
+        exposed_people=beside.people,
+        exposed_people_share_strangers=jsonable(beside.people_strangers),
         named_in_texts=int(records["named_in_texts"].sum()) if "named_in_texts" in records.columns else None,
         **_recognised(records),
     )

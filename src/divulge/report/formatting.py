@@ -11,7 +11,7 @@ from divulge.core.records import CRITICAL
 from divulge.core.result import FOUND, TOWARDS, Baseline, counts_rows, number, percent, tidy
 from divulge.report import words
 from divulge.report.control_model import PositiveControl, Smallest
-from divulge.report.model import Assessment, Group, Precondition, Rate, Records, ResultRecord
+from divulge.report.model import Assessment, Group, Precondition, Rate, ResultRecord
 from divulge.report.policy_model import Changed
 from divulge.report.verdicts import RISK
 
@@ -24,7 +24,6 @@ __all__ = [
     "controls",
     "counted",
     "distance",
-    "flags",
     "further",
     "holds",
     "interval",
@@ -37,16 +36,17 @@ __all__ = [
     "methods",
     "name",
     "of_people",
+    "of_rows",
     "p_text",
     "prose",
     "rated",
     "risk_value",
+    "rows_or",
     "sentence",
     "share",
     "share_seen",
     "side",
     "spoken",
-    "standing_out",
     "telling_notes",
     "tidy",
     "unchanged_verdicts",
@@ -146,7 +146,23 @@ def counted(rate: Rate | None) -> str:
 
 def of_units(rate: Rate) -> str:
     """Return how many people a rate is over; where their rows were counted, how many rows of how many people."""
-    return f"{rate.n or 0:,}" if rate.units is None else f"{rate.n or 0:,} rows of {rate.units:,}"
+    return f"{rate.n or 0:,} rows of {rate.units:,}" if of_rows(rate) else f"{rate.n or 0:,}"
+
+
+def of_rows(rate: Rate | None) -> bool:
+    """Return whether a rate counts rows of people, of whom some have several."""
+    return rate is not None and rate.units is not None and rate.units != rate.n
+
+
+def rows_or(who: str, rate: Rate | None) -> str:
+    """Return whom a rate counts, or that it counts their rows.
+
+    Examples
+    --------
+    >>> rows_or("members", Rate(hits=3, n=9, rate=1 / 3, units=4)), rows_or("members", Rate(hits=3, n=9, rate=1 / 3))
+    ('rows of members', 'members')
+    """
+    return f"rows of {who}" if of_rows(rate) else who
 
 
 def withheld(rate: Rate | None) -> bool:
@@ -385,52 +401,6 @@ def further(result: ResultRecord) -> str:
 def methods(data: Assessment) -> list[str]:
     """Return the names of the interval methods that were used."""
     return sorted({r.risk.method for r in data.results if r.risk and r.risk.method})
-
-
-# ---------------------------------------------------------------- people
-
-
-_SIGNS = (
-    ("copied", "copied whole"),
-    ("replicated_unique", "alone on a tested key set and matched by exactly one synthetic row"),
-    ("disclosed", "with a target that their synthetic class names rightly and with certainty"),
-)
-
-
-def standing_out(records: Records) -> str:
-    """Return how many real records and what share of strangers stand out, by which signs, and the signs not tested."""
-    strangers = records.exposed_share_strangers
-    beside = "" if strangers is None else f"; of strangers {percent(strangers)}"
-    signs = [(getattr(records, k), words) for k, words in _SIGNS]
-    found = [f"{compact(n)} {words}" for n, words in signs if n is not None]
-    missing = [words for n, words in signs if n is None]
-    text = (
-        f"{compact(records.exposed)} of {compact(records.n)} real records ({percent(records.exposed_share)}"
-        f"{beside}) stand out: {', '.join(found) or 'no sign was looked for'}."
-    )
-    return text + (f" Not looked for: records {'; records '.join(missing)}." if missing else "")
-
-
-def flags(records: Records | None) -> str:
-    """Return how many people were flagged, and the smallest number that can be; "" when flags were not computed."""
-    if records is None or records.flagged is None:
-        return ""
-    text = (
-        f"{records.flagged:,} of {records.n:,} real records are flagged as having a synthetic row closer than "
-        f"strangers have (false discovery rate {records.fdr:g})."
-    )
-    if records.recognised:
-        text += f" {records.recognised:,} are flagged as recognised members, by the mean rank of the membership scores."
-    if records.named_in_texts:
-        text += f" {records.named_in_texts:,} are flagged as named in synthetic texts, by words that only they have."
-    least = records.smallest_flaggable
-    if least is not None and least > records.n:
-        return f"{text} This holdout is too small to flag anybody."
-    return (
-        text
-        if least is None or least <= 1
-        else f"{text} With this many strangers, fewer than {least:,} people could not be flagged."
-    )
 
 
 # ---------------------------------------------------------------- the positive control

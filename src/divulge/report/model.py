@@ -285,6 +285,10 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
     exposed: int
     exposed_share: float
     exposed_share_strangers: float | None
+    exposed_people: Annotated[
+        int | None, Meta(description="People or households with an exposed record; null where a record is a person.")
+    ] = None
+    exposed_people_share_strangers: float | None = None
     recognised: Annotated[int | None, Meta(description="Records that `membership` flags, at a rate of 10%.")] = None
     recognised_not_near: Annotated[
         int | None, Meta(description="Of these, records that margins or the classifier rank highest, not distances.")

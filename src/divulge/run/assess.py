@@ -42,7 +42,7 @@ from divulge.run.engines.people_sample import Rows, check_opened, people_of_engi
 from divulge.run.fidelity_in_run import FidelityFound, fidelity_in_run
 from divulge.run.forecasting.memory_check import TOO_LARGE, fitting, memory_told
 from divulge.run.forecasting.run_time import size_in_words, time_left_of
-from divulge.run.judging.records import exposed_strangers, per_record, told_facts
+from divulge.run.judging.records import exposed_people, per_record, told_facts
 from divulge.run.judging.scope import not_compared, without_strangers
 from divulge.run.judging.verdict import Scope, adjust_across_families, downgraded, n_families, overall
 from divulge.run.making.checkpoints import Interrupted
@@ -325,7 +325,7 @@ class _Assessing:
             verdict=self._overall(case, plan, failing, found),
             records=found.records,
             facts=found.facts,
-            exposed_strangers=found.exposed,
+            exposed=found.exposed,
             positive_control=found.control,
             left_out=found.left_out,
             not_run=plan.not_run,
@@ -401,6 +401,7 @@ class _Assessing:
         control = self._controlled(case, plan, runner, failing, run, results)
         runner.watch.step("gathering records", n, n)
         facts = people_facts(case)
+        records = per_record(case, results, facts, asked_of(case, self.options.sample))
         fidelity = self._fidelity(case, plan, runner, run)
         return RunResult(
             results=results,
@@ -409,8 +410,8 @@ class _Assessing:
             failed=run.failed,
             left_out=run.left_out,
             control=control,
-            records=per_record(case, results, facts, asked_of(case, self.options.sample)),
-            exposed=exposed_strangers(case, results),
+            records=records,
+            exposed=exposed_people(case, results, records),
         )
 
     def _fidelity(self, case: Case, plan: Plan, runner: Runner, run: RunOutcome) -> FidelityFound:

@@ -11,6 +11,7 @@ from divulge.case.case import Case
 from divulge.case.preconditions import table_facts
 from divulge.case.relational.persons import Persons
 from divulge.core.result import Result
+from divulge.report.assembly import ExposedPeople
 from divulge.report.control_model import PositiveControl
 from divulge.report.model import Facts, Failure, LeftOut, LinkedTable, Table, Tables
 from divulge.run.fidelity_in_run import FidelityFound
@@ -32,7 +33,7 @@ class RunResult:
     left_out: list[LeftOut]
     control: list[PositiveControl]
     records: pl.DataFrame | None
-    exposed: float | None
+    exposed: ExposedPeople
 
 
 def tables_in_report(case: Case) -> Tables:

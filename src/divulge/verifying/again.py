@@ -159,6 +159,8 @@ def _of_records(data: Assessment) -> Iterator[str]:
             yield f"records.{name}: more than n"
     if max(s.copied or 0, s.replicated_unique or 0, s.disclosed or 0) > s.exposed:
         yield "records.exposed: fewer than one of its signs"
+    if (s.exposed_people or 0) > s.exposed:
+        yield "records.exposed_people: more than exposed"
     if (s.recognised_not_near or 0) > (s.recognised or 0):
         yield "records.recognised_not_near: more than recognised"
 

@@ -62,7 +62,8 @@ def _references(linked: Linked, relations: set[Relation]) -> Precondition:
             lost += facts.orphans if role != "synthetic" else 0
     if not told:
         return Precondition(check=REFERENCES, ok=True, detail="each row belongs to a person")
-    detail = f"{'; '.join(told)}; they are nobody's, and of the synthetic ones only what stands in them was compared"
+    left = "rows of nobody were left out, and of the synthetic ones only what stands in them was compared"
+    detail = f"{'; '.join(told)}; {left}"
     return Precondition(check=REFERENCES, ok=not lost, detail=detail)
 
 

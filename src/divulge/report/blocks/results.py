@@ -81,7 +81,7 @@ def _of(role: str, sizes: Mapping[str, int | None]) -> Any:
         rows = counts_rows(r)
         if rate.n == sizes.get("synthetic" if rows else role):
             return percent(rate.rate) + (" of rows" if rows else "")
-        return f"{percent(rate.rate)} of {formatting.of_units(rate)}{' rows' if rows else ''}"
+        return f"{percent(rate.rate)} of {rate.n or 0:,}{' rows' * (rows or formatting.of_rows(rate))}"
 
     return cell
 

@@ -41,7 +41,7 @@ def reached(data: Assessment, found: Sequence[Result]) -> Reached | None:
         return Reached(kind="at most", share=None, people=None, of="members")
     widest = max(required, key=lambda x: x.share)
     if widest.people is None or not (n := members_of(data)):
-        return Reached(kind="at most", share=widest.share, people=None, of="values")
+        return Reached(kind="at most", share=widest.share, people=None, of="rows" if widest.of_rows else "values")
     return Reached(kind="at most", share=widest.people / n, people=widest.people, of="members")
 
 
@@ -53,6 +53,8 @@ def _found(r: Result) -> Reached:
     kind: _Kind = "fewer by" if fewer else "at least"
     if people is not None and n:
         sure = max(0, floor(sign * people))
+        if formatting.of_rows(r.real) and sure:
+            return Reached(kind=kind, share=sure / n, people=None, of="rows")
         return Reached(kind=kind, share=sure / n, people=sure, of="members")
     risk = formatting.risk_value(r, end)
     what: _Of = "rows" if counts_rows(r) else "guesses" if formatting.of_guesses(r.attack) else "values"

@@ -106,7 +106,7 @@ def _first_pages(data: Assessment, scale: html_charts.Scale) -> dict[str, Any]:
         "kinds": Counter(c.kind for c in data.schema).most_common(),
         "actors": by_actor(data),
         "attacker": statement.knowledge(data),
-        "flags": formatting.flags(data.records),
+        "flags": people.flags(data.records),
         "sight": _sight(data),
         "control": distances.control_tables(data),
         "control_sentence": distances.control_sentence(data),

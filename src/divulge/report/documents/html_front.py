@@ -14,6 +14,7 @@ from divulge.report.model import Assessment, Bound, ResultRecord
 from divulge.report.prose import column_map, wp216
 from divulge.report.prose.compared import Bar, bars
 from divulge.report.prose.decision import Decision
+from divulge.report.prose.people import people_or_rows
 from divulge.report.prose.tiles import Tile
 
 __all__ = ["bound_words", "front", "mapped", "primaries", "questions_drawn", "risky_sets"]
@@ -158,10 +159,11 @@ def risky_sets(data: Assessment) -> dict[str, Any]:
     """Return the key sets that give most people away, as bars of people."""
     sets = sorted((m for m in data.minimal_key_sets if m.n_disclosed), key=lambda m: -(m.n_disclosed or 0))[:_SETS]
     if sets:
+        who = people_or_rows(data)
         rows = [
             (
                 f"{' + '.join(map(formatting.name, m.keys))} → {formatting.name(m.target)}",
-                (Bar("members", "members", m.share, f"{m.n_disclosed:,} people ({percent(m.share)})"),),
+                (Bar("members", "members", m.share, f"{m.n_disclosed:,} {who} ({percent(m.share)})"),),
             )
             for m in sets
         ]

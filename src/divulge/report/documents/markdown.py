@@ -132,7 +132,9 @@ def _edition(data: Assessment) -> str:
 
 def _warnings(data: Assessment) -> str:
     lines = [
-        f"- **Precondition not met: {escaped(c.check)}.** {escaped(c.detail)}" for c in data.preconditions if not c.ok
+        f"- **Precondition not met: {escaped(c.check)}.** {escaped(formatting.capitalized(c.detail))}"
+        for c in data.preconditions
+        if not c.ok
     ]
     lines += [
         f"- **Failed, and missing here: {escaped(attacks)}.** {escaped(why)}" for attacks, why in order.failures(data)
@@ -313,7 +315,7 @@ def _records(data: Assessment) -> str:
     s = data.records
     if not s:
         return ""
-    return section_of("Exposed records", formatting.standing_out(s), formatting.flags(s))
+    return section_of("Exposed records", people.standing_out(s), people.flags(s))
 
 
 def _control(data: Assessment) -> str:

@@ -21,6 +21,7 @@ from divulge.report.blocks import kept as of_kept
 from divulge.report.blocks import results as of_results
 from divulge.report.blocks.table import Cell
 from divulge.report.documents.tables import html_cell, html_table
+from divulge.report.prose.people import standing_out
 from divulge.report.prose.statement import SIGNS
 from divulge.report.verdicts import word_of
 
@@ -94,7 +95,7 @@ def _environment() -> Any:
         "number": number,
         "several": formatting.several,
         "prose": formatting.prose,
-        "standing_out": formatting.standing_out,
+        "standing_out": standing_out,
         "table": html_table,
         "two": cells.two,
     }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from markupsafe import Markup, escape
 
@@ -193,18 +193,60 @@ def table_of(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Iterabl
 
 
 def terminal_table(table: Table, width: int = 0, *, edge: bool = True) -> Any:
-    """Return a table for rich; a terminal narrower than a column asks for leaves it out, and cuts none."""
+    """Return a table for rich; where the terminal is too narrow columns are left out, and none is cut or a few letters.
+
+    Left out are those that ask for a wider terminal, and where there is no room for the others, the ones that ask for
+    the widest. Without a width all columns stay.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
     from rich.text import Text
 
     cols = table.of(TERMINAL, width)
+    cells = {id(c): [c.cell(row) for row in table.rows] for c in cols}
+    texts = {of: [clean(plain(cell)) for cell in column] for of, column in cells.items()}
+    room = width - 2 * edge
+    shown = _fitting(cols, texts, room) if width else dict.fromkeys(range(len(cols)))
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=edge)
-    for c in cols:
-        grid.add_column(
-            Text(clean(plain(c.head))), justify="right" if c.right else "left", overflow="fold", no_wrap=c.whole
-        )
-    for row in table.rows:
-        cells = [c.cell(row) for c in cols]
-        grid.add_row(*(Text(clean(plain(cell)), cell.shown.colour if isinstance(cell, Word) else "") for cell in cells))
+    for i, space in shown.items():
+        c = cols[i]
+        whole = c.whole and (space is None or space >= _widest(c, texts))
+        side: Literal["left", "right"] = "right" if c.right else "left"
+        grid.add_column(Text(clean(plain(c.head))), justify=side, overflow="fold", no_wrap=whole, width=space)
+    kept = [cols[i] for i in shown]
+    for j in range(len(table.rows)):
+        row = [(texts[id(c)][j], cells[id(c)][j]) for c in kept]
+        grid.add_row(*(Text(text, cell.shown.colour if isinstance(cell, Word) else "") for text, cell in row))
     return grid
+
+
+_LEAST = 16  # letters of a column that may be broken
+_GAP = 3  # spaces between two columns
+
+
+def _fitting(cols: Sequence[Col], texts: Mapping[int, Sequence[str]], room: int) -> dict[int, int | None]:
+    """Return the places of the columns for which there is room, and the width of each."""
+    widest = [_widest(c, texts) for c in cols]
+    least = [n if c.whole else min(n, _LEAST) for c, n in zip(cols, widest, strict=True)]
+    kept = list(range(len(cols)))
+
+    def lacks() -> int:
+        return sum(least[i] for i in kept) + _GAP * (len(kept) - 1) - room
+
+    while lacks() > 0 and (loose := [i for i in kept if cols[i].keep]):
+        kept.remove(max(loose, key=lambda i: (cols[i].keep, i)))
+    for i in kept:  # what is left may be broken between words, the last column (the verdict) last
+        if (short := lacks()) > 0:
+            words = [len(word) for text in (*texts[id(cols[i])], plain(cols[i].head)) for word in clean(text).split()]
+            least[i] = max(least[i] - short, min(least[i], max(words, default=0)))
+    most = max(widest)
+    while most > 0 and sum(max(least[i], min(widest[i], most)) for i in kept) + _GAP * (len(kept) - 1) > room:
+        most -= 1  # the widest give way first
+    return {i: max(least[i], min(widest[i], most)) for i in kept}
+
+
+def _widest(col: Col, texts: Mapping[int, Sequence[str]]) -> int:
+    """Return the letters of the longest cell of a column, or of its head."""
+    from rich.cells import cell_len
+
+    return max(map(cell_len, (clean(plain(col.head)), *texts[id(col)])))

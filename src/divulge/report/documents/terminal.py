@@ -35,7 +35,7 @@ def _parts(data: Assessment, width: int) -> list[Any]:
         parts.append(Text(clean(statement.threat_line(data))))
     parts += [Text(clean(f"! {attacks} failed: {why}"), style="red") for attacks, why in order.failures(data)]
     if data.records:
-        told = (formatting.standing_out(data.records), formatting.flags(data.records))
+        told = (people.standing_out(data.records), people.flags(data.records))
         parts += [Text(line) for line in told if line]
     parts += [Text(clean(line)) for line in _kept(data)]
     parts += _control(data)

@@ -17,6 +17,7 @@ from divulge.report.external.rounding import digits, rounded
 from divulge.report.external.sentences import NUMBER, numberless
 from divulge.report.external.source import Source, hidden
 from divulge.report.model import Number, ResultRecord
+from divulge.report.prose.compared import COMMONEST
 
 __all__ = ["result"]
 
@@ -59,15 +60,12 @@ def result(s: Source, r: ResultRecord) -> ResultRecord:
     )
 
 
-_COUNTED = ("naming the commonest value", "naming one value for everybody, the best one")
-"""Baselines that are a count of people; the others are sums of squares or means, of which one person moves more."""
-
-
 def _baseline(s: Source, r: ResultRecord) -> Baseline | None:
     b = r.baseline
     if b is None:
         return None
-    return Baseline(rate=s.share(b.rate, "real") if b.what in _COUNTED else None, what=s.sentence(b.what))
+    # others than a count of people are sums of squares or means, of which one person moves more
+    return Baseline(rate=s.share(b.rate, "real") if b.what in COMMONEST else None, what=s.sentence(b.what))
 
 
 def _values(s: Source, r: ResultRecord) -> Value | None:

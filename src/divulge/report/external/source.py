@@ -131,10 +131,11 @@ class Source:
             return None
         n = self.size(rate.n)
         hits = self.count(rate.hits, n)
-        return Rate(hits=hits, n=n, rate=None if hits is None or not n else _share(hits, n))
+        share = None if hits is None or not n else _share(hits, n)
+        return Rate(hits=hits, n=n, rate=share, units=size(rate.units))
 
     def _withheld(self, rate: Rate | None) -> Rate | None:
-        return None if rate is None else Rate(hits=None, n=self.size(rate.n), rate=None)
+        return None if rate is None else Rate(hits=None, n=self.size(rate.n), rate=None, units=size(rate.units))
 
     def _of_rows(self, real: Rate | None, holdout: Rate | None) -> tuple[Rate | None, Rate | None]:
         """Return rates of synthetic rows by their nearest person.

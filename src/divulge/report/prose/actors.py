@@ -126,7 +126,8 @@ def _worst(data: Assessment, own: Sequence[ResultRecord]) -> tuple[str, str]:
         and None not in (members.rate, strangers.rate)
     ):
         of_members, of_strangers = (plain_share(side.rate, side.n) for side in (members, strangers))
-        rates = f"{of_members} of members, {of_strangers} of strangers"
+        who = [formatting.rows_or(*side) for side in (("members", members), ("strangers", strangers))]
+        rates = f"{of_members} of {who[0]}, {of_strangers} of {who[1]}"
     return f"{named}{short(worst)}", f"{named}{rates or short(worst)}"
 
 

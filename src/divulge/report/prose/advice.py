@@ -13,6 +13,7 @@ from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use
 from divulge.report.prose.bounds import holding, undecided
 from divulge.report.prose.compared import quoted
+from divulge.report.prose.people import people_or_rows
 from divulge.report.prose.reach import NOT_COMPARED
 
 __all__ = ["AGAIN", "COARSER", "UNTIL", "Advice", "advice", "carriers", "leaking_targets", "why_mended"]
@@ -93,7 +94,7 @@ def _mend(data: Assessment) -> Iterator[Advice]:
     """What fails before any attack is mended first."""
     for check in order.in_doubt(data):
         do, changes = _MENDED.get(
-            check, (f"Mend what the check “{check}” found.", "Without it nothing can be compared.")
+            check, (f"Mend what the check “{check}” found.", "Where it fails, nothing can be compared.")
         )
         yield Advice(do, changes, trains="train again" in do)
 
@@ -106,11 +107,12 @@ def why_mended(check: str) -> str:
 _MENDED = {
     "exchangeable": (
         "Split the people into real and holdout by chance (divulge split), and train again.",
-        "Now the two groups differ by themselves, so that a difference says nothing about the table.",
+        "Members and strangers differ by themselves, so that a difference says nothing about the table.",
     ),
     "holdout unseen": (
         "Take as strangers people who were never given to the synthesizer.",
-        "It seems to have seen them, so that members and strangers are treated alike and a leak cannot show.",
+        "The synthesizer seems to have seen the strangers too, so that members and strangers are treated alike and a "
+        "leak cannot show.",
     ),
     "rows belong together": (
         "Name the column that tells people apart (--unit), or make one row of each person.",
@@ -131,15 +133,15 @@ _MENDED = {
     ),
     "references": (
         "Take out the rows whose key leads nowhere, or add the people to whom they belong.",
-        "They were left out, so that nothing is said of them.",
+        "Rows whose key leads nowhere were left out, so that nothing is said of them.",
     ),
     "same lengths": (
         "Cut the histories of members and strangers by the same rule, and split people by chance (divulge split).",
-        "Now their lengths alone tell them apart.",
+        "The lengths of their histories alone tell members from strangers.",
     ),
     "same window": (
         "Cut the histories of members and strangers at the same times.",
-        "Now their times alone tell them apart.",
+        "The times of their histories alone tell members from strangers.",
     ),
     "different tables": ("Check that no file was given twice or in another's place.", "Two of the tables are equal."),
 }
@@ -270,7 +272,7 @@ def _people(data: Assessment) -> Iterator[Advice]:
     elif wide and least:
         now = "" if n is None else f", not {n:,}"
         yield Advice(
-            f"Train and test with about {least:,} people{now} (the holdout in proportion).",
+            f"Train and test with about {least:,} {people_or_rows(data)}{now} (the holdout in proportion).",
             "The intervals shrink, and if nothing leaks, the main tests can then say so. With these people alone they "
             "cannot. Before the next run, whoever decides may accept a higher limit in writing (--acceptable, or a "
             "policy), name fewer keys and targets, or pool several years.",

@@ -15,14 +15,17 @@ from divulge.report.model import Assessment, Rate, ResultRecord
 from divulge.report.verdicts import word_of
 
 __all__ = [
+    "COMMONEST",
     "MEMBERS",
     "STRANGERS",
     "Bar",
     "bars",
+    "beside_commonest",
     "but_for_identifiers",
     "exact_copies",
     "hit_words",
     "how_many",
+    "how_right",
     "is_mean",
     "lead",
     "more_people",
@@ -183,8 +186,55 @@ def seen(r: ResultRecord) -> str:
         return "are taken for members"
     if r.target is not None:
         known = f" by somebody who knows {quoted(r.keys)}" if r.keys else " from their other columns"
-        return f"have their {quoted([r.target])} guessed right{known}"
+        return f"have their {quoted([r.target])} guessed {how_right(r)}{known}"
     return _OTHERS.get((r.attack, r.variant), "are hit")
+
+
+COMMONEST = ("naming the commonest value", "naming one value for everybody, the best one")
+"""Baselines that say one value of everybody."""
+
+
+def beside_commonest(r: ResultRecord, data: Assessment) -> str:
+    """Return how often naming one value for everybody is right, where that is more than the attack is; "" elsewhere."""
+    reached = formatting.rate_of(r.real)
+    if r.target is None or reached is None:
+        return ""
+    own = [x.baseline for x in data.results if (x.target, how_right(x)) == (r.target, how_right(r)) and x.baseline]
+    best = max(
+        (b for b in own if b.what in COMMONEST and b.rate is not None), key=lambda b: b.rate or 0.0, default=None
+    )
+    if best is None or (best.rate or 0.0) <= reached:
+        return ""
+    what = "the commonest value" if best.what == COMMONEST[0] else "one value"
+    return f" Naming {what} for everybody would be right for {plain_share(best.rate, r.real.n if r.real else None)}."
+
+
+def how_right(r: ResultRecord) -> str:
+    """Return how near a guess of a target must come to count, "right" where it must be the value itself.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Of
+    >>> binned = Of(target="age", settings={}, notes=("column 'age': 10 quantile bins of real and holdout",))
+    >>> how_right(binned), how_right(Of(target="sex", settings={}, notes=binned.notes))
+    ('to the right tenth of all values', 'right')
+    """
+    if any(note.startswith("a guess is right when it is off by") for note in r.notes):
+        share = r.settings.get("tolerance")
+        most = f"{100 * share:g}%" if isinstance(share, float) and share > 0 else "a part"
+        return f"right to within {most} of the spread of its values"
+    start = f"column {r.target!r}: "
+    how = next((note.removeprefix(start) for note in r.notes if note.startswith(start) and " bins" in note), "")
+    if not how:
+        return "right"
+    n = found[1] if (found := re.match(r"(\d+) ", how)) else ""
+    part = _PARTS.get(n, "") if " quantile bins" in how else ""
+    if part:
+        return f"to the right {part} of all values"
+    return f"to the right one of {n} ranges of values" if n else "to the right range of values"
+
+
+_PARTS = {"2": "half", "3": "third", "4": "quarter", "5": "fifth", "10": "tenth", "20": "twentieth"}
 
 
 AMONG_NEAREST = {
@@ -274,6 +324,7 @@ def _of_members(r: ResultRecord, real: Rate, holdout: Rate | None, members: str,
     """Return how many of a hundred people are taken for members, at the number of false alarms that was set."""
     if holdout is None or holdout.rate is None or real.rate is None:
         return ""  # the attack needs strangers
+    members, strangers = formatting.rows_or(members, real), formatting.rows_or(strangers, holdout)
     same = round(100 * real.rate) == round(100 * holdout.rate)
     of = 1000 if same and r.verdict in FOUND else 100
     right, wrong = round(of * real.rate), round(of * holdout.rate)
@@ -314,6 +365,7 @@ def is_mean(r: ResultRecord) -> bool:
 
 def _of_values(r: ResultRecord, members: str, strangers: str) -> str:
     real, holdout = r.real, r.holdout
+    members, strangers = formatting.rows_or(members, real), formatting.rows_or(strangers, holdout)
     told = f"An attacker guesses {plain_share(formatting.rate_of(real), real.n if real else None)} of the values of "
     if holdout is None or holdout.rate is None:
         return f"{told}{members} right, column by column."

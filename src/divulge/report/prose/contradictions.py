@@ -10,6 +10,7 @@ from divulge.measures.too_close import MEASURES
 from divulge.report import formatting, order
 from divulge.report.model import Assessment
 from divulge.report.prose import use
+from divulge.report.prose.people import people_or_rows
 from divulge.report.prose.tiles import repeated_person, tiles
 
 __all__ = ["contradictions"]
@@ -29,7 +30,8 @@ def _excess_and_nobody_flagged(data: Assessment) -> str:
     if data.verdict.verdict != "excess found" or s is None or s.flagged != 0 or s.recognised or repeated_person(data):
         return ""
     least = "" if not s.smallest_flaggable or s.smallest_flaggable < 2 else (
-        f" With this many strangers, fewer than {s.smallest_flaggable:,} people cannot be told one by one."
+        f" With this many strangers, fewer than {s.smallest_flaggable:,} {people_or_rows(data)} cannot be told one by "
+        "one."
     )  # fmt: skip
     return f"A leak is found, and nobody is flagged: the leak shows in the sum over people, not in one alone.{least}"
 
@@ -40,8 +42,8 @@ def _flagged_and_no_excess(data: Assessment) -> str:
         return ""
     n = max(s.flagged or 0, s.recognised or 0)
     return (
-        f"{n:,} people are flagged, and no leak is found: a list of flags has some by luck, and so few people "
-        "move no average. Look at them one by one."
+        f"{n:,} {people_or_rows(data)} are flagged, and no leak is found: a list of flags has some by luck, and so few "
+        "people move no average. Look at them one by one."
     )
 
 

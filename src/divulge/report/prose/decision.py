@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
+from math import ceil, floor, sqrt
 
 from divulge.attacks.checks import LEVEL
 from divulge.attacks.copying.one_column import ONE_COLUMN, ROW_NUMBERS
@@ -16,6 +16,7 @@ from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
 from divulge.report.prose.compared import (
     MEMBERS,
     STRANGERS,
+    beside_commonest,
     exact_copies,
     how_many,
     is_mean,
@@ -25,7 +26,8 @@ from divulge.report.prose.compared import (
     seen,
 )
 from divulge.report.prose.contradictions import contradictions
-from divulge.report.prose.reach import Reach, excluded, main_tests, reaches, why_open
+from divulge.report.prose.people import people_in, people_or_rows, size_of
+from divulge.report.prose.reach import Reach, excluded, main_tests, reaches, ruled_out_beside_findings, why_open
 from divulge.report.prose.sampled import sampled_in_words
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, clearest, leading, repeated_person, tiles
@@ -142,7 +144,8 @@ def _found(data: Assessment) -> str:
     person = repeated_person(data)
     if not found:
         return person or formatting.sentence(data)
-    told = lead(leading(data) or clearest(found, data)) or formatting.sentence(data)
+    first = leading(data) or clearest(found, data)
+    told = f"{lead(first)}{beside_commonest(first, data)}" if lead(first) else formatting.sentence(data)
     if data.verdict.verdict == "deficit found":
         return f"{told} Rows near people are missing: the gaps tell who is in the real table."
     return f"{told} {person}".strip()
@@ -159,10 +162,10 @@ def _word_for_word(data: Assessment) -> str:
     exact = exact_copies(data)
     if exact is not None and exact.real is not None and not formatting.withheld(exact.real):
         return lead(exact)
-    n, m = data.tables.real.rows, formatting.rows_of(data, "holdout")
-    if n is None or m is None:
+    if data.tables.real.rows is None or formatting.rows_of(data, "holdout") is None:
         return ""
-    return f"{n:,} {MEMBERS} were compared with {m:,} {STRANGERS}."
+    members, strangers = size_of(data, "real", MEMBERS), size_of(data, "holdout", STRANGERS)
+    return f"{members} were compared with {strangers}."
 
 
 def _own_values(data: Assessment) -> str:
@@ -178,7 +181,8 @@ def _own_values(data: Assessment) -> str:
         and kinds.get(r.keys[0]) in ("text", "identifier") and ROW_NUMBERS not in r.notes
     ]  # fmt: skip
     hits, most = max(own, key=lambda pair: pair[0], default=(0.0, exact))
-    return f" {how_many(hits)} {seen(most)}." if hits > (exact.real.hits or 0) else ""
+    rows = " rows of members" if formatting.of_rows(most.real) else ""
+    return f" {how_many(hits)}{rows} {seen(most)}." if hits > (exact.real.hits or 0) else ""
 
 
 def _by_chance(data: Assessment) -> str:
@@ -270,7 +274,8 @@ def _beyond_chance(r: ResultRecord, data: Assessment) -> str:
     if most is not None and most > more:
         ends.append(f"at most {most:,}")
     limits = f": {', '.join(ends)} ({_confidence(r, data)})" if ends else ""
-    told = f"That is about {more:,} people ({plain_share(more / n, n)}) beyond chance in this test{limits}."
+    who = "rows of members" if formatting.of_rows(r.real) else "people"
+    told = f"That is about {more:,} {who} ({plain_share(more / n, n)}) beyond chance in this test{limits}."
     return f"{told} {_in_all(r, data)}"
 
 
@@ -286,9 +291,32 @@ def _in_all(r: ResultRecord, data: Assessment) -> str:
     s, hits = data.records, r.real.hits if r.real else None
     if s is None or s.exposed_share_strangers is None or hits is None or s.exposed < hits:
         return _OVERLAP
-    strangers = plain_share(s.exposed_share_strangers, s.n)
-    members = f"{s.exposed:,} members ({plain_share(s.exposed_share, s.n)})"
-    return f"{_OVERLAP} {members} are on the list of exposed people; by chance {strangers} of strangers would be."
+    n, m = (people_in(t) or 0 for t in (data.tables.real, data.tables.holdout))
+    if s.exposed_people is None and people_or_rows(data) != "people":
+        return _OVERLAP  # a file of before they were counted
+    exposed = s.exposed if s.exposed_people is None else s.exposed_people
+    by_chance = s.exposed_share_strangers if s.exposed_people is None else s.exposed_people_share_strangers
+    if not n or not m or by_chance is None:
+        return _OVERLAP
+    members, strangers = plain_share(exposed / n, n), plain_share(by_chance, n)
+    if not _beyond(exposed / n, n, by_chance, m):
+        return (
+            f"{_OVERLAP} The list of exposed people is no evidence here: {members} of members are on it, and "
+            f"{strangers} of strangers would be."
+        )
+    return (
+        f"{_OVERLAP} {exposed:,} members ({members}) are on the list of exposed people; by chance {strangers} of "
+        "strangers would be."
+    )
+
+
+def _beyond(members: float, n: int, strangers: float, m: int) -> bool:
+    """Return whether a share of n members is above that of m strangers by more than chance (95%, one-sided)."""
+    pooled = (members * n + strangers * m) / (n + m)
+    return members - strangers > _ONE_SIDED * sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+
+
+_ONE_SIDED = 1.645
 
 
 _OVERLAP = "Tests overlap: do not add their people up."
@@ -331,12 +359,12 @@ def _preconditions(data: Assessment) -> str:
 
 
 def _unbounded(data: Assessment) -> str:
-    """Return why no main test excludes anything."""
+    """Return what is ruled out where each attack found something, or why nothing is."""
     if not order.has_holdout(data):
         return "Nothing: there was nobody to compare with."
     if order.in_doubt(data):
         return "Nothing: the two groups of people cannot be compared."
-    return "Nothing: every main test found a leak." if data.verdict.bounds else "Nothing."
+    return ruled_out_beside_findings(data) if data.verdict.bounds else "Nothing."
 
 
 def _screened(data: Assessment) -> str:

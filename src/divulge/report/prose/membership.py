@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from divulge.attacks.membership.results import LEAST_AUC
 from divulge.core.result import FOUND, number, percent
+from divulge.report import formatting
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose.compared import how_many, plain_share
+from divulge.report.prose.people import people_or_rows
 from divulge.report.prose.several_tables import by_number_in_words
 from divulge.report.prose.tiles import tiles
 from divulge.stats.roc import least_strangers
@@ -42,11 +44,13 @@ def _numbers(r: ResultRecord) -> list[str]:
     value, low, high = _three(r, "AUC")
     rates = "; ".join(_rate(r, rate) for rate in ("10%", "1%", "0.1%"))
     least = r.context.get(LEAST_AUC)
-    found = "" if least is None else f" With so many people, {percent(least)} or more is found with 80% power."
+    one = "row of a " * formatting.of_rows(r.real)
+    many = "rows" if one else "people"
+    found = "" if least is None else f" With so many {many}, {percent(least)} or more is found with 80% power."
     return [
-        f"By {r.variant}, so many members are taken for members: {rates}.",
-        f"A member scores higher than a stranger in {percent(value)} of pairs ({percent(low)} to {percent(high)}); "
-        f"50% is chance (AUC).{found}",
+        f"By {r.variant}, so many {formatting.rows_or('members', r.real)} are taken for members: {rates}.",
+        f"A {one}member scores higher than a {one}stranger in {percent(value)} of pairs ({percent(low)} to "
+        f"{percent(high)}); 50% is chance (AUC).{found}",
         *_advantage(r),
     ]
 
@@ -91,7 +95,8 @@ def _people(data: Assessment) -> str:
     s = data.records
     if s is None or s.recognised is None:
         return ""
-    who = "Nobody is" if not s.recognised else f"{s.recognised:,} people ({plain_share(s.recognised / s.n, s.n)}) are"
+    what = people_or_rows(data)
+    who = "Nobody is" if not s.recognised else f"{s.recognised:,} {what} ({plain_share(s.recognised / s.n, s.n)}) are"
     told = f"{who} recognised one by one; of those who are, at most 10% are expected by chance."
     if not s.recognised or s.recognised_not_near is None:
         return told

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from divulge.core.result import percent
 from divulge.report import formatting
-from divulge.report.model import Assessment, Facts, Table
+from divulge.report.model import Assessment, Facts, Records, Table
 from divulge.report.prose.compared import but_for_identifiers, exact_copies
 
-__all__ = ["facts_in_words", "repeated_in_words", "size_in_words", "sizes"]
+__all__ = [
+    "facts_in_words",
+    "flags",
+    "people_in",
+    "people_or_rows",
+    "repeated_in_words",
+    "size_in_words",
+    "size_of",
+    "sizes",
+    "standing_out",
+]
 
 
 def facts_in_words(data: Assessment) -> list[str]:
@@ -14,7 +25,7 @@ def facts_in_words(data: Assessment) -> list[str]:
     if data.facts is None:
         return []
     v, (real, holdout) = data.facts.verbatim, (data.tables.real, data.tables.holdout)
-    n, m = (0 if t is None else t.rows if t.units is None else t.units for t in (real, holdout))
+    n, m = (people_in(t) or 0 for t in (real, holdout))
     strangers = "" if holdout is None else f" and of {v.strangers or 0:,} of {m:,} strangers"
     exact = exact_copies(data)
     what = "The whole record" if real.units is None else "At least one whole row"
@@ -68,6 +79,25 @@ def _times(n: int) -> str:
     return {1: "once", 2: "twice"}.get(n, f"{n:,} times")
 
 
+def people_in(table: Table | None) -> int | None:
+    """Return how many people a table is of; where no column tells them apart, each row is one."""
+    return None if table is None else table.rows if table.units is None else table.units
+
+
+def people_or_rows(data: Assessment) -> str:
+    """Return what the rows of the real table are: people, or where some have several rows, rows of people."""
+    return "people" if people_in(data.tables.real) == data.tables.real.rows else "rows of people"
+
+
+def size_of(data: Assessment, role: str, who: str) -> str:
+    """Return how many people of a table there are; where some have several rows, how many rows of how many people."""
+    table = data.tables.by_role()[role]
+    if table is None or table.rows is None:
+        return who
+    people = people_in(table)
+    return f"{table.rows:,} {who}" if people in (None, table.rows) else f"{table.rows:,} rows of {people:,} {who}"
+
+
 def size_in_words(table: Table) -> str:
     """Return how large a table is; "" where that is withheld.
 
@@ -99,3 +129,50 @@ def sizes(data: Assessment) -> list[tuple[str, str]]:
     names = {"synthetic": "synthetic tables", "real": "members", "holdout": "strangers"}
     of = data.tables.by_role()
     return [(name, size_in_words(t)) for role, name in names.items() if (t := of[role]) is not None and t.linked]
+
+
+# ---------------------------------------------------------------- people who stand out
+
+
+_SIGNS = (
+    ("copied", "copied whole"),
+    ("replicated_unique", "alone on a tested key set and matched by exactly one synthetic row"),
+    ("disclosed", "with a target that their synthetic class names rightly and with certainty"),
+)
+
+
+def standing_out(records: Records) -> str:
+    """Return how many real records and what share of strangers stand out, by which signs, and the signs not tested."""
+    strangers = records.exposed_share_strangers
+    beside = "" if strangers is None else f"; of strangers {percent(strangers)}"
+    signs = [(getattr(records, k), words) for k, words in _SIGNS]
+    found = [f"{formatting.compact(n)} {words}" for n, words in signs if n is not None]
+    missing = [words for n, words in signs if n is None]
+    of = "" if records.exposed_people is None else f", of {formatting.several(records.exposed_people, 'member')},"
+    text = (
+        f"{formatting.compact(records.exposed)} of {formatting.compact(records.n)} real records "
+        f"({percent(records.exposed_share)}{beside}){of} stand out: {', '.join(found) or 'no sign was looked for'}."
+    )
+    return text + (f" Not looked for: records {'; records '.join(missing)}." if missing else "")
+
+
+def flags(records: Records | None) -> str:
+    """Return how many people were flagged, and the smallest number that can be; "" when flags were not computed."""
+    if records is None or records.flagged is None:
+        return ""
+    text = (
+        f"{records.flagged:,} of {records.n:,} real records are flagged as having a synthetic row closer than "
+        f"strangers have (false discovery rate {records.fdr:g})."
+    )
+    if records.recognised:
+        text += f" {records.recognised:,} are flagged as recognised members, by the mean rank of the membership scores."
+    if records.named_in_texts:
+        text += f" {records.named_in_texts:,} are flagged as named in synthetic texts, by words that only they have."
+    least = records.smallest_flaggable
+    if least is not None and least > records.n:
+        return f"{text} This holdout is too small to flag anybody."
+    return (
+        text
+        if least is None or least <= 1
+        else f"{text} With this many strangers, fewer than {least:,} records could not be flagged."
+    )

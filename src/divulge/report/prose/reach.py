@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
-from divulge.core.result import FOUND, Verdict
+from divulge.core.result import FOUND, Verdict, identity
 from divulge.report import formatting, order
 from divulge.report.external.rounding import BASE
 from divulge.report.model import Assessment, Bound
@@ -24,6 +24,7 @@ from divulge.report.prose.bounds import (
     undecided,
 )
 from divulge.report.prose.compared import plain_share, quoted
+from divulge.report.prose.people import people_in
 
 __all__ = [
     "NOT_BOUNDED",
@@ -35,6 +36,7 @@ __all__ = [
     "members_of",
     "people_at_most",
     "reaches",
+    "ruled_out_beside_findings",
     "test_name",
     "why_open",
 ]
@@ -63,9 +65,14 @@ class Reach:
     people: int | None = None
     """The share as a number of members, on average over targets; None where nothing bounds it, or of guesses."""
 
+    of_rows: bool = False
+    """Whether the share is one of rows of members, of whom some have several."""
+
     @property
     def told(self) -> str:
         """The share, and how many members that is at most."""
+        if self.of_rows:
+            return f"{self.limit} of rows"
         return self.limit if self.people is None else f"{self.limit} ({self.people:,} people)"
 
 
@@ -130,6 +137,28 @@ def excluded(data: Assessment) -> str:
     return " ".join([sure] * bool(told) + [f"Not ruled out{limit}: {_some(left)}."] * bool(left))
 
 
+def ruled_out_beside_findings(data: Assessment) -> str:
+    """Return what single main tests rule out where every attack found a leak by another test."""
+    found = {identity(r) for r in data.results if r.verdict in FOUND}
+    primary = [b for b in data.verdict.bounds if b.primary]
+    out = [b for b in primary if b.bounded and identity(b) not in found]
+    others = [b for b in primary if b not in out]
+    all_found = all(identity(b) in found for b in others)
+    if not out:
+        return "Nothing: every main test found a leak." if all_found else "Nothing: every attack found a leak."
+    limits = [_reach(b, data) for b in out]
+    told = [
+        f"{b.words} above {x.limit}{_in_people(x, data, first=not i)}"
+        for i, (b, x) in enumerate(zip(out, limits, strict=True))
+    ]
+    why = (
+        "every other main test found a leak"
+        if all_found
+        else "the other main tests found a leak or rule out too little"
+    )
+    return f"{formatting.capitalized(_some(told))}. Nothing else: {why}."
+
+
 def _of(x: Reach) -> str:
     """Return a main test, with the column whose guesses reach as far as is told."""
     return f"{_name(x.test)} (“{formatting.name(x.target)}”)" if x.target is not None else _name(x.test)
@@ -138,6 +167,8 @@ def _of(x: Reach) -> str:
 def _in_people(x: Reach, data: Assessment, *, first: bool) -> str:
     """Return how many members a share is at most; the first time with how many there are."""
     n = members_of(data)
+    if x.of_rows:
+        return " of rows of members"
     if x.people is None or n is None:
         return " of members" * first
     return f" of members ({x.people:,} of {n:,} people)" if first else f" ({x.people:,})"
@@ -157,8 +188,7 @@ def _limit_set(data: Assessment) -> str:
 
 def members_of(data: Assessment) -> int | None:
     """Return how many people are in the real table; where rows are people, its rows."""
-    real = data.tables.real
-    return real.rows if real.units is None else real.units
+    return people_in(data.tables.real)
 
 
 def people_at_most(share: float, data: Assessment, most: float = 1.0) -> int | None:
@@ -189,7 +219,8 @@ def _reach(bound: Bound, data: Assessment) -> Reach:
     state: Verdict = "none found" if bound.bounded else "cannot tell"
     most, people, n = _most(bound, data), None, members_of(data)
     share = bound.limit if bound.limit is not None else most if bound.bounded else None
-    if share is not None and n and not formatting.of_guesses(bound.attack):
+    of_rows = _of_rows(bound, data)
+    if share is not None and n and not of_rows and not formatting.of_guesses(bound.attack):
         people = people_at_most(share, data, most if bound.bounded else 1.0)
     return Reach(
         bound.attack,
@@ -201,7 +232,13 @@ def _reach(bound: Bound, data: Assessment) -> Reach:
         _why(bound),
         bound.target,
         people,
+        of_rows,
     )
+
+
+def _of_rows(bound: Bound, data: Assessment) -> bool:
+    """Return whether a bound is one of rows of members, of whom some have several."""
+    return any(formatting.of_rows(r.real) for r in data.results if identity(r) == identity(bound))
 
 
 def _why(bound: Bound) -> str:

@@ -14,7 +14,7 @@ from divulge.report.prose import wp216
 from divulge.report.prose.actors import knowledge_of, stated_of
 from divulge.report.prose.compared import quoted
 from divulge.report.prose.decision import Decision as FirstPage
-from divulge.report.prose.people import size_in_words, sizes
+from divulge.report.prose.people import people_in, size_in_words, size_of, sizes
 from divulge.report.prose.several_tables import together_in_words
 from divulge.report.prose.tiles import Tile, state_words
 
@@ -171,12 +171,16 @@ def knowledge(data: Assessment) -> dict[str, str]:
         wanted = f"Each usable column that is no key, in turn: {names}." if tested else "No target was tested."
     who = [f"{formatting.name(a.name)}: {' '.join(a.who).removesuffix('.')}".removesuffix(": ") for a in actors]
     who = who or list(data.threat.attacker.who)
-    real, rows = data.tables.real, formatting.compact(data.tables.real.rows)
-    n = formatting.rows_of(data, "holdout")
-    strangers = "" if n is None else f", and as a check {n:,} strangers"
+    real, n = data.tables.real, formatting.rows_of(data, "holdout")
+    about = (
+        f"{formatting.compact(real.rows)} {'people of the real tables' if real.linked else 'rows of the real table'}"
+    )
+    if people_in(real) != real.rows:
+        about += f", of {formatting.compact(people_in(real))} people"
+    strangers = "" if n is None else f", and as a check {size_of(data, 'holdout', 'strangers')}"
     return {
         "who": "; ".join(map(formatting.prose, who)) or "Anybody who holds the synthetic table.",
-        "about": f"{rows} {'people of the real tables' if real.linked else 'rows of the real table'}{strangers}.",
+        "about": f"{about}{strangers}.",
         "knows": known,
         "wants": wanted,
         "sees": f"{_seen(data)} Neither the model nor its code nor any other release.",
@@ -227,12 +231,14 @@ def _tables(data: Assessment) -> str:
 def _control_set(data: Assessment) -> str:
     if data.tables.holdout is None:
         return "Missing: members cannot be compared with strangers."
-    n = formatting.compact(data.tables.holdout.rows)
+    n = size_of(data, "holdout", "strangers")
     how = data.threat.release.holdout
     split = f"How they were split off: {'; '.join(map(formatting.prose, how[:_ENTRIES]))}" if how else (
         "How they were split off was not stated"
     )  # fmt: skip
-    return f"{n} strangers. {split}. What was looked for between the tables stands under the preconditions."
+    return (
+        f"{formatting.capitalized(n)}. {split}. What was looked for between the tables stands under the preconditions."
+    )
 
 
 def _preconditions(data: Assessment) -> str:
@@ -355,6 +361,8 @@ def _test(data: Assessment, told: FirstPage) -> str:
     members, strangers = (formatting.rows_of(data, role) for role in ("real", "holdout"))
     who, where = ("people", "tables") if data.tables.real.linked else ("rows of people", "table")
     of, beside = (who if n is None else f"{n:,} {who}" for n in (members, strangers))
+    if people_in(data.tables.real) != members:
+        of, beside = (size_of(data, role, "people") for role in ("real", "holdout"))
     of += f" in the real {where}"
     compared = (
         f"{of} beside {beside} who were not in the training data"

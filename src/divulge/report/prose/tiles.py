@@ -12,7 +12,7 @@ from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use, wp216
 from divulge.report.prose.bounds import SEES_A_COPY
-from divulge.report.prose.compared import Bar, bars, hit_words, is_mean, short
+from divulge.report.prose.compared import Bar, bars, beside_commonest, hit_words, is_mean, short
 from divulge.report.prose.reach import NOT_BOUNDED, reaches
 from divulge.report.verdicts import word_of
 from divulge.stats.roc import least_strangers
@@ -159,6 +159,7 @@ def _tile(q: Asked, data: Assessment) -> Tile:
     state, told, brief, question, by = state_of(r, data), short(r), hit_words(r), q.question, ""
     if unfair := next((b.why for b in data.verdict.bounds if b.why and identity(b) == identity(r)), ""):
         told = brief = f"{unfair[0].upper()}{unfair[1:]}, so that the bars say nothing about it."
+    told, brief = (f"{text}{beside_commonest(r, data)}" for text in (told, brief))
     gaps = state == "deficit found"
     more = f" {_NO_PROTECTION}" if gaps and q.id != "membership" else ""  # its sentence says so already
     less = f" {_FEWER}" if gaps else ""
@@ -179,9 +180,10 @@ def _none_whole(data: Assessment) -> str:
     exact = next((r for r in data.results if (r.attack, r.variant) == ("copies", "exact")), None)
     hits = None if exact is None or exact.real is None else exact.real.hits
     strangers = None if exact is None or exact.holdout is None else exact.holdout.hits
-    if hits is None or strangers is None:
+    if exact is None or hits is None or strangers is None:
         return ""
-    return f"Copied word for word: {hits:,.0f} members, {strangers:,.0f} strangers. "
+    who, others = formatting.rows_or("members", exact.real), formatting.rows_or("strangers", exact.holdout)
+    return f"Copied word for word: {hits:,.0f} {who}, {strangers:,.0f} {others}. "
 
 
 def _in_vain(q: Asked, data: Assessment) -> str:

@@ -13,6 +13,7 @@ from divulge.core.result import FOUND, number, percent
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, Group, Rate, ResultRecord
 from divulge.report.prose.answer import Answer, Chart, Further, Headline, Part
+from divulge.report.prose.compared import how_right
 from divulge.report.prose.questions import ASKED, Question
 
 __all__ = [
@@ -226,7 +227,9 @@ def _found(r: ResultRecord) -> str:
         text = f"{_first(r)}: {_of(real)} members ({formatting.rated(real)}) are linked"
         beside = "" if holdout is None else f", of strangers {_of(holdout)} ({formatting.rated(holdout)})"
     else:
-        text = f"{_first(r)}: right for {_of(real)} members ({formatting.rated(real)})"
+        near = how_right(r).removeprefix("right").strip()
+        near = f" ({near})" if near else ""
+        text = f"{_first(r)}: right{near} for {_of(real)} members ({formatting.rated(real)})"
         beside = "" if holdout is None else f", for {_of(holdout)} strangers ({formatting.rated(holdout)})"
     text += beside if formatting.rate_of(holdout) is not None else ""
     baseline = r.baseline

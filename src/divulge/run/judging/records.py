@@ -19,11 +19,12 @@ from divulge.case.distances import distances_of
 from divulge.core.records import Facts
 from divulge.core.result import Result
 from divulge.measures.people_facts import HARDLY, PeopleFacts
+from divulge.report.assembly import EXPOSED, ExposedPeople
 from divulge.run.judging.named_people import named_people
 from divulge.run.judging.whole_histories import WholeHistories, whole_histories
 from divulge.run.planning.people import People
 
-__all__ = ["exposed_strangers", "per_record", "told_facts"]
+__all__ = ["exposed_people", "per_record", "told_facts"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -171,15 +172,31 @@ def _only_of_asked(frame: pl.DataFrame, people: People) -> pl.DataFrame:
     )
 
 
-def exposed_strangers(case: Case, results: Sequence[Result]) -> float | None:
-    """Return the share of strangers with any of the signs for which a record is reported; None without a holdout."""
+def exposed_people(case: Case, results: Sequence[Result], records: pl.DataFrame | None) -> ExposedPeople:
+    """Return the share of strangers with any sign for which a record is reported, and both sides counted as people.
+
+    People are counted where a column tells them apart: whoever has a record with a sign.
+    """
+    members, others = case.units("real"), _exposed_strangers(case, results)
+    strangers = None if others is None else float(others.mean())
+    if members is None or records is None:
+        return ExposedPeople(strangers=strangers)
+    people, apart = len(np.unique(members[records.filter(EXPOSED)["row"].to_numpy()])), case.units("holdout")
+    if others is None or apart is None:
+        return ExposedPeople(strangers=strangers, people=people)
+    share = len(np.unique(apart[others])) / len(np.unique(apart))
+    return ExposedPeople(strangers=strangers, people=people, people_strangers=share)
+
+
+def _exposed_strangers(case: Case, results: Sequence[Result]) -> Bools | None:
+    """Return which strangers have any of the signs for which a record is reported; None without a holdout."""
     n = case.n_rows("holdout")
     if not n or not case.in_memory:
         return None
     copied, unique, hits = _signs(n, results, "holdout")
     for hit in hits.values():
         copied = copied | hit
-    return float((copied | unique).mean())
+    return copied | unique
 
 
 # ---------------------------------------------------------------- columns

@@ -330,7 +330,9 @@ def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: 
     knowing = f"knowing {' + '.join(worst.keys)}, " if worst.keys else ""
     about = f" about {worst.target}" if worst.target else ""
     name = f"{worst.attack}{f' ({worst.variant})' if worst.variant else ''}"
-    people = f"{percent(worst.real.rate)} of the people in the table and {percent(worst.holdout.rate)} of strangers"
+    whose = "rows of " * (worst.real.units not in (None, worst.real.n))
+    shares = percent(worst.real.rate), percent(worst.holdout.rate)
+    people = f"{shares[0]} of {whose}the people in the table and {shares[1]} of {whose}strangers"
     hits = worst.hit
     said = f"{knowing}the attack {name} is right{about} for {people}"
     if hits != "right for":
