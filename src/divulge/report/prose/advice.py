@@ -11,7 +11,7 @@ from divulge.core.result import FOUND
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use
-from divulge.report.prose.bounds import holding, undecided
+from divulge.report.prose.bounds import NO_RELATION, holding, undecided
 from divulge.report.prose.compared import quoted
 from divulge.report.prose.reach import NOT_COMPARED
 
@@ -305,6 +305,13 @@ def _not_compared(data: Assessment) -> Iterator[Advice]:
             "Without strangers nothing can be compared there.",
         )
     for why, columns in holding(data.verdict.not_compared).items():
+        if why == NO_RELATION:
+            yield Advice(
+                f"Write whose rows {quoted(columns, _MOST)} holds: a [[relation]] in the schema file (divulge schema "
+                "--tables shows its form), then --schema; or leave it out of what is released.",
+                "Nothing compares a table from which no relation leads to the people.",
+            )
+            continue
         yield Advice(
             f"Make {quoted(columns, _MOST)} the same in all tables, in name and in writing: {NOT_COMPARED[why]}.",
             "What was not compared is not cleared.",
