@@ -265,7 +265,7 @@ def test_a_table_without_a_way_to_people_is_listed():
     assert told.not_tested.startswith("“weather” (no relation leads from there to the people), ")
     open_ = msgspec.structs.replace(data, verdict=msgspec.structs.replace(data.verdict, verdict="cannot tell"))
     (do,) = (a.do for a in advice(open_) if "weather" in a.do)
-    assert do.startswith("Write whose rows “weather” holds: a [[relation]] in the schema file")
+    assert do.startswith("Relate “weather” to the people by a [[relation]] in the schema file")
     said = next(line.said for line in answers(read_regime("ehds"), data) if line.line.results == ("copies",))
     assert [(s.text, s.state) for s in said if s.name == "verdict.not_compared"] == [
         ("“weather”, as no relation leads from there to the people.", "cannot tell")
