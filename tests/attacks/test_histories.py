@@ -55,6 +55,13 @@ def test_whole_histories_are_found_and_nothing_else_sees_them():
     assert "all rows, under one synthetic unit, of 10.0% of members (20 of 200)" in str(whole)
 
 
+def test_histories_in_time_need_no_strangers():
+    real, synthetic, holdout = with_days(3, 0.1)
+    alone, beside = (compared(real, synthetic, h) for h in (None, holdout))
+    assert set(alone) == set(beside) and len(alone) > 2
+    assert alone[WHOLE_HISTORY].real == beside[WHOLE_HISTORY].real
+
+
 def dated(rng, table):
     """Return the table with a day for each row, in the order of the file within a user."""
     days = np.sort(rng.integers(0, 700, (table["user"].n_unique(), table.height // table["user"].n_unique())), axis=1)

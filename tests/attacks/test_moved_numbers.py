@@ -55,6 +55,18 @@ def moved_of(three, **settings):
     return [r for r in results if r.variant == MOVED], [r for r in results if r.verdict == "excess found"]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_small_numbers_beside_large_ones_are_thousands_and_not_moved_by_chance(seed):
+    def skewed(rng, n):
+        return np.where(rng.random(n) < 0.3, 0, rng.lognormal(7, 1.2, n).round(2))
+
+    (found,), excess = moved_of(tables((skewed, lambda x: (x / 1000).round(5)), seed, n=1500, share=0.05))
+    people = [np.unique(skewed(np.random.default_rng([seed, k]), 2000)) for k in (1, 2)]
+    assert move_between(people[0], people[0] / 1000).factor == pytest.approx(1000)
+    assert move_between(people[0], people[1] / 1000) is None
+    assert found in excess
+
+
 @pytest.mark.parametrize("kind", some(list(MOVES), 2))
 def test_moved_numbers_are_found_by_this_comparison_alone(kind):
     (found,), excess = moved_of(tables(kind))

@@ -53,11 +53,18 @@ def continuous(rng, n):
     return pl.DataFrame({f"x{j}": values[:, j] for j in range(6)})
 
 
+def wide(rng, n):
+    """Forty numbers of five factors."""
+    loadings = np.random.default_rng(1).normal(size=(5, 40))
+    values = rng.normal(size=(n, 5)) @ loadings + rng.normal(size=(n, 40))
+    return pl.DataFrame({f"x{j}": values[:, j].round(2) for j in range(40)})
+
+
 def _name(value):
     return getattr(value, "__name__", str(value))
 
 
-WORLDS = {f.__name__: f for f in (mixed, codes, skewed, continuous)}
+WORLDS = {f.__name__: f for f in (mixed, codes, skewed, continuous, wide)}
 
 
 def fresh(world, real, rng, n):
@@ -96,16 +103,32 @@ def halfway(world, real, rng, n):
     return a.select(((pl.col(c) + b[c]) / 2).alias(c) if a[c].dtype.is_float() else pl.col(c) for c in a.columns)
 
 
-GENERATORS = {f.__name__: f for f in (fresh, columns_alone, noisy, modes, halfway)}
+def narrow(world, real, rng, n):
+    """Fresh rows whose numbers lie nearer to their means: .8 of every deviation."""
+    rows = world(rng, n)
+    return rows.select(
+        (pl.col(c).mean() + 0.8 * (pl.col(c) - pl.col(c).mean())).round(2) if rows[c].dtype.is_float() else pl.col(c)
+        for c in rows.columns
+    )
 
 
-def unseen(world, generator, seed, n=400, seen=0.0, units=None):
+GENERATORS = {f.__name__: f for f in (fresh, columns_alone, noisy, modes, halfway, narrow)}
+
+
+def unseen(world, generator, seed, n=400, seen=0.0, blur=0.0):
     rng = np.random.default_rng([seed, 7])
     real, holdout = world(rng, n), world(rng, n)
     table = generator(world, real, rng, n)
     k = int(seen * n)
     if k:
-        table = pl.concat([table[: n - k], holdout[rng.choice(n, k, replace=False)].cast(dict(table.schema))])
+        copied = holdout[rng.choice(n, k, replace=False)].cast(dict(table.schema))
+        if blur:
+            copied = copied.with_columns(
+                pl.col(c) + pl.Series(rng.normal(0, blur, k)) * holdout[c].std()
+                for c in copied.columns
+                if copied[c].dtype.is_float()
+            )
+        table = pl.concat([table[: n - k], copied])
     return holdout_unseen(build_case(real, table, holdout, seed=seed))
 
 
@@ -125,6 +148,13 @@ def test_a_synthesizer_that_did_not_see_the_holdout_is_not_accused(world, genera
 @pytest.mark.parametrize("world", [mixed, skewed, continuous])
 def test_a_synthesizer_that_saw_part_of_the_holdout_is_found(world, seen, runs):
     assert sum(not unseen(world, fresh, seed, 1000, seen).ok for seed in range(runs)) >= 0.9 * runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [5, pytest.param(40, marks=pytest.mark.full)])
+@pytest.mark.parametrize("world", [mixed, continuous, wide])
+def test_a_synthesizer_that_blurs_a_tenth_of_the_holdout_is_found(world, runs):
+    assert sum(not unseen(world, fresh, seed, 1000, 0.1, 0.02).ok for seed in range(runs)) >= 0.9 * runs
 
 
 @pytest.mark.slow

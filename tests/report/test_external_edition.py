@@ -980,3 +980,16 @@ def test_a_report_read_again_steers_no_terminal(small):
     data["failed"] = [{"attack": "c\x1b", "why": "d\x1b"}]
     data["left_out"] = [{"attack": "e\x1b", "n": 1, "of": 2, "why": "f\x1b"}]
     assert "\x1b" not in repr(Report.from_dict(data))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_edition_of_an_edition_is_the_same_in_whatever_order_variants_come(report, seed):
+    data = report.assessment
+    one = data.results[0]
+    rows = [
+        replace(one, attack="copies", keys=(c.name,), target=None, variant=v)
+        for c in data.schema for v in ("one column", "one column, ends", "linked")
+    ]  # fmt: skip
+    order = np.random.default_rng(seed).permutation(len(rows))[: len(rows) // 2]  # of each column other variants
+    found = external_edition(replace(data, results=tuple(rows[i] for i in order)))
+    assert external_edition(found).results == found.results

@@ -641,9 +641,33 @@ def test_large_whole_floats_are_written_as_integers_are():
     )
 
 
-@pytest.mark.parametrize("text", ["0x1", "1d", "١", "1 2", "one", "1,2,3", "1.2.3", "--1", "$"])
+@pytest.mark.parametrize("text", ["0x1", "1d", "1²", "1 2", "one", "1,2,3", "1.2.3", "--1", "$"])
 def test_what_only_resembles_a_number_is_text(text):
     assert pooled([text], [1]).family == "text"
+
+
+@pytest.mark.parametrize("kind", [pl.Series, lambda v: pd.Series(v, dtype=object), pa.array])
+def test_bytes_are_the_text_that_they_are_and_else_their_digits(kind):
+    def frame(values):
+        column = kind(values)
+        return (
+            pl.DataFrame({"x": column})
+            if kind is pl.Series
+            else pd.DataFrame({"x": column})
+            if isinstance(column, pd.Series)
+            else pa.table({"x": column})
+        )
+
+    tables = [
+        table_of(frame(v), r)
+        for v, r in (
+            ([b"K12", "Zo\xeb".encode(), b"\xff\x07", None], "real"),
+            (["K12", "Zo\xeb", "ff07", "x"], "synthetic"),
+        )
+    ]
+    read = pool(tables, "x")
+    assert read.codes[0].tolist()[:3] == read.codes[1].tolist()[:3] and read.codes[0][3] == 0
+    assert read.levels.to_list() == ["K12", "Zo\xeb", "ff07", "x"]
 
 
 def test_durations_are_the_same_in_every_unit():

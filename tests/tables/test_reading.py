@@ -39,7 +39,8 @@ def numbers_in(texts):
         (["1\u202f234,5", "7"], [7, 1234.5]),
         (["12,34,567", "1,000"], [1000, 1234567]),
         (["5 kg", "7.5kg"], [5, 7.5]),
-        (["12 %", "0", "7%"], [0, 7, 12]),
+        (["12 %", "0", "7%"], [0, 0.07, 0.12]),
+        (["5 ‰", "12,5 ‰"], [0.005, 0.0125]),
         (["1.1k", "2M", "950"], [950, 1100, 2e6]),
         (["CHF 1'234.50", "CHF 2"], [2, 1234.5]),
         (["R$ 1.234,50", "R$ 2"], [2, 1234.5]),
@@ -69,7 +70,7 @@ def test_digits_of_any_script_are_read_as_0_to_9(zero, text, all_of_them):
 
 def test_arabic_signs_of_decimals_thousands_and_percent_are_read():
     assert numbers_in(["\u0661\u066c\u0662\u0663\u0664\u066b\u0665", "\u0667"]) == [7, 1234.5]
-    assert numbers_in(["\u0661\u0662\u066a", "7%"]) == [7, 12]
+    assert numbers_in(["\u0661\u0662\u066a", "7%"]) == [0.07, 0.12]
 
 
 @pytest.mark.parametrize(
@@ -111,6 +112,22 @@ def test_points_between_thousands_are_those_of_the_other_tables_or_of_the_schema
     assert "may be 1.234,5" in alone.note
     said = Column("x", "numeric", form="1.234,5")
     assert pool([doubtful, doubtful], "x", (), said).levels.to_list() == [7, 2345]
+
+
+@pytest.mark.parametrize("number", [lambda p: p / 100, lambda p: p])
+@pytest.mark.parametrize("real_has_signs", [True, False])
+def test_a_percent_sign_is_a_hundredth_unless_another_table_has_points(number, real_has_signs):
+    points = [20.0, 35.0, 50.0, 75.5, 100.0]
+    signs, plain = [f"{p:g} %" for p in points], list(map(number, points))
+    read = beside(signs, plain) if real_has_signs else beside(plain, signs)
+    assert read.family == "number" and read.levels.to_list() == plain
+    assert read.codes[0].tolist() == read.codes[1].tolist()
+
+
+def test_percents_of_all_tables_are_what_a_spreadsheet_stores():
+    signs = beside(["60 %", "7 %", "12,5 %"], ["29 %", "57 %"])
+    assert signs.levels.to_list() == [0.07, 0.125, 0.29, 0.57, 0.6]  # not 0.5700000000000001
+    assert not signs.integer
 
 
 @pytest.mark.parametrize("absent", ["?", "-", "NA", "N/A", "nan", "NULL", "None", "unknown", ".", "*", " ", "<NA>"])

@@ -7,11 +7,13 @@ nor the arithmetic of polars holds such dates: it breaks off, or gives others wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-__all__ = ["Outside", "bounded", "lazy_bounded", "nested_bounded", "sentences"]
+__all__ = ["Outside", "bounded", "in_microseconds", "lazy_bounded", "nested_bounded", "sentences"]
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # since 1970: 0001-01-01 and 9999-12-31
 _PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000}
@@ -148,3 +150,23 @@ def nested_bounded(series: pl.Series) -> pl.Series:
         series = series.arr.to_list()
     frame = series.alias("c").to_frame()
     return frame.select(_bounded(pl.col("c"), series.dtype)).to_series().alias(series.name)
+
+
+def in_microseconds(values: NDArray[Any]) -> NDArray[Any]:
+    """Return moments or durations in microseconds; those that these do not hold as the farthest that they hold.
+
+    Examples
+    --------
+    >>> in_microseconds(np.array(["2020-01-01", "NaT", "999999-01-01"], dtype="M8[D]")).astype(str).tolist()
+    ['2020-01-01T00:00:00.000000', 'NaT', '294247-01-10T04:00:54.775807']
+    """
+    kind = values.dtype.kind
+    unit = f"{kind}8[us]"
+    if np.datetime_data(values.dtype)[0] in ("us", "ps", "fs", "as", "generic") or not len(values):
+        return values.astype(unit)
+    most = 2**63 - 1  # NaT is -2**63; of nanoseconds the ends stand for infinity
+    far = most if np.datetime_data(values.dtype)[0] == "ns" else np.array(most, unit).astype(values.dtype).astype(int)
+    number = values.view(np.int64) if kind == "M" or far < most else np.zeros(1, np.int64)
+    late, early = number >= far, (number <= -far) & (number > -most - 1)
+    out = np.where(late | early, np.zeros(1, values.dtype), values).astype(unit)  # numpy 2.5 refuses what does not fit
+    return np.where(late, np.array(most, unit), np.where(early, np.array(-most, unit), out))

@@ -32,7 +32,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from divulge.tables.calendar_bounds import nested_bounded
+from divulge.tables.calendar_bounds import in_microseconds, nested_bounded
 
 __all__ = [
     "DISTINCT",
@@ -139,26 +139,6 @@ def from_pandas(series: Any) -> pl.Series:
     return _from_objects(series.to_numpy(dtype=object, na_value=None).tolist()) if text is None else text
 
 
-def in_microseconds(values: NDArray[Any]) -> NDArray[Any]:
-    """Return moments or durations in microseconds; those that these do not hold as the farthest that they hold.
-
-    Examples
-    --------
-    >>> in_microseconds(np.array(["2020-01-01", "NaT", "999999-01-01"], dtype="M8[D]")).astype(str).tolist()
-    ['2020-01-01T00:00:00.000000', 'NaT', '294247-01-10T04:00:54.775807']
-    """
-    kind = values.dtype.kind
-    unit = f"{kind}8[us]"
-    if np.datetime_data(values.dtype)[0] in ("us", "ps", "fs", "as", "generic") or not len(values):
-        return values.astype(unit)
-    most = 2**63 - 1  # NaT is -2**63; of nanoseconds the ends stand for infinity
-    far = most if np.datetime_data(values.dtype)[0] == "ns" else np.array(most, unit).astype(values.dtype).astype(int)
-    number = values.view(np.int64) if kind == "M" or far < most else np.zeros(1, np.int64)
-    late, early = number >= far, (number <= -far) & (number > -most - 1)
-    out = np.where(late | early, np.zeros(1, values.dtype), values).astype(unit)  # numpy 2.5 refuses what does not fit
-    return np.where(late, np.array(most, unit), np.where(early, np.array(-most, unit), out))
-
-
 def _text_of_pandas(series: Any) -> pl.Series | None:
     """Return a pandas column of text, None when there is anything else in it."""
     import pandas as pd
@@ -263,7 +243,22 @@ def _object_text(value: Any) -> str:
         return float_text(float(value))
     if isinstance(value, date):
         return _as_datetime(value).strftime("%Y-%m-%d %H:%M:%S.%f")
-    return value.hex() if isinstance(value, bytes) else str(value)
+    return _text_of_bytes(value) if isinstance(value, bytes) else str(value)
+
+
+def _text_of_bytes(value: bytes) -> str:
+    """Return bytes as the text that they are in UTF-8, as columns from SAS or Hive are; else their hexadecimal digits.
+
+    Examples
+    --------
+    >>> _text_of_bytes(b"K12"), _text_of_bytes(bytes([255, 7])), _text_of_bytes(bytes(2))
+    ('K12', 'ff07', '0000')
+    """
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        return value.hex()
+    return value.hex() if any(c < " " and c not in "\t\n\r" for c in text) else text
 
 
 def float_text(value: float) -> str:
@@ -353,7 +348,7 @@ def plain(series: pl.Series) -> pl.Series:
     if dtype == pl.Object:
         return plain(_from_objects(series.to_list()))
     if dtype == pl.Binary:
-        series = series.bin.encode("hex")
+        series = pl.Series([None if v is None else _text_of_bytes(v) for v in series.to_list()], dtype=pl.String)
     elif dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
     elif dtype != pl.String:

@@ -38,6 +38,7 @@ from divulge.tables.written_forms import (
     thousands_among,
     undecided,
     with_centuries,
+    with_points_of_shares,
 )
 from divulge.tables.written_numbers import NumberTexts
 
@@ -233,7 +234,7 @@ def _settled(
         read = iter(readings)
         forms = _forms(columns, family, [next(read)[family] if family_of(s) else "" for s in columns])
         if family == "number":
-            forms = _with_points(columns, forms)
+            forms = with_points_of_shares(columns, _with_points(columns, forms))
             question = _doubt(columns, forms)
         if family == "number" and all_text and any(map(undecided, forms)):
             question, forms = forms[0], tuple(map(thousands_among, forms))

@@ -27,7 +27,14 @@ from divulge.tables.written_dates import (
     lacks_century,
     read_times,
 )
-from divulge.tables.written_numbers import BEFORE_DIGITS, PLAIN_NUMBER, NumberTexts, is_number_form
+from divulge.tables.written_numbers import (
+    BEFORE_DIGITS,
+    PLAIN_NUMBER,
+    POINTS,
+    NumberTexts,
+    is_number_form,
+    is_share_form,
+)
 
 __all__ = [
     "ISO_DATE",
@@ -46,6 +53,7 @@ __all__ = [
     "thousands_among",
     "undecided",
     "with_centuries",
+    "with_points_of_shares",
 ]
 
 THOUSANDS = "1.234,5"
@@ -213,6 +221,25 @@ def _widest_gap(years: NDArray[np.int64]) -> int:
         return _LAST_YEAR - 99
     last = _LAST_YEAR - (_LAST_YEAR - int(digits[at])) % 100
     return _decade(last - 99, last + int(gaps[at]) - 100)
+
+
+def with_points_of_shares(columns: Sequence[pl.Series], forms: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the forms of numbers of all tables; "60 %" is 60 where the numbers of another table without a sign are so.
+
+    Else it is 0.6, as in a cell of a spreadsheet.
+    """
+    if not any(map(is_share_form, forms)) or all(map(is_share_form, forms)):
+        return forms
+    shares: list[float] = []
+    others: list[float] = []
+    for series, form in zip(columns, forms, strict=True):
+        read = series if series.dtype.is_numeric() else read_as(series, "number", form or PLAIN_NUMBER)
+        size = read.cast(pl.Float64).abs().replace(0.0, None).median()
+        if isinstance(size, float):
+            (shares if is_share_form(form) else others).append(size)
+    if not shares or not others or min(others) < 10 * max(shares):
+        return forms
+    return tuple(f + POINTS if is_share_form(f) else f for f in forms)
 
 
 def undecided(form: str) -> bool:

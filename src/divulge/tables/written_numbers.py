@@ -13,7 +13,7 @@ import polars as pl
 
 from divulge.tables.canonical_values import NUMBERS, VALUES, evaluated
 
-__all__ = ["BEFORE_DIGITS", "CORES", "PLAIN_NUMBER", "NumberTexts", "is_number_form"]
+__all__ = ["BEFORE_DIGITS", "CORES", "PLAIN_NUMBER", "POINTS", "NumberTexts", "is_number_form", "is_share_form"]
 
 PLAIN_NUMBER = "1234.5"
 _SIGNS = r"US\$|R\$|A\$|C\$|[$€£¥₹₩₽₺₪₫฿₴₦₱¢]|kr\.?|zł|Kč|Ft|lei|Rs\.?|SFr\.?|Fr\.?"
@@ -26,7 +26,10 @@ _UNITS = (
     "years?|yrs?|Jahre|pts|bp|cents?"
 )
 _TIMES = "k"  # as a form shows that numbers have a factor behind
-_SHARES = ("%", "‰")
+_SHARES = {"%": "e-2", "‰": "e-3"}
+"""Signs of shares, and what they make of a number, as an exponent: 60 % is 0.6, as spreadsheets store it."""
+POINTS = " points"
+"""Behind the sign of shares in a form: 60 % is 60."""
 _PREFIX, _SUFFIX = rf"{_SIGNS}|{_CODES}", rf"{_SIGNS}|{_CODES}|{_UNITS}| [gmlh]"
 _FACTORS = {
     "k": "e3", "K": "e3", "Tsd": "e3", "M": "e6", "mn": "e6", "Mio": "e6", "B": "e9", "bn": "e9", "Mrd": "e9",
@@ -51,8 +54,10 @@ CORES: dict[str, tuple[str, str, str]] = {
 _FORM = re.compile(rf"^(?P<prefix>.*?)(?P<core>{'|'.join(map(re.escape, (PLAIN_NUMBER, *CORES)))})(?P<suffix>.*)$")
 _WIDE = VALUES.str.len_bytes() != VALUES.str.len_chars()
 _ARABIC = {"\u066a": "%", "\u066b": ".", "\u066c": ","}
+# a small digit behind a number is a note or a power, and no digit of it
+_PLAIN_SIGNS = VALUES.str.replace_all("[⁰¹²³⁴-⁹₀-₉]", "^").str.normalize("NFKC").str.replace_many(_ARABIC)
 _TIDY_TEXT = (
-    pl.when(_WIDE).then(VALUES.str.normalize("NFKC").str.replace_many(_ARABIC)).otherwise(VALUES).str.strip_chars(),
+    pl.when(_WIDE).then(_PLAIN_SIGNS).otherwise(VALUES).str.strip_chars(),
     # minus signs of typography; brackets of accounts
     VALUES.str.replace_all("[−–‒]", "-"),
     VALUES.str.replace(r"^([^\d()]*)\(([^()]*\d[^()]*)\)([^\d()]*)$", "-$1$2$3"),
@@ -69,6 +74,17 @@ def is_number_form(form: str) -> bool:
     (True, False)
     """
     return _FORM.match(form) is not None
+
+
+def is_share_form(form: str) -> bool:
+    """Return whether a form of numbers has a sign of shares, % or ‰.
+
+    Examples
+    --------
+    >>> is_share_form("1234,5 %"), is_share_form("1234,5 € points"), is_share_form("1234,5 % points")
+    (True, False, True)
+    """
+    return form.removesuffix(POINTS).endswith(tuple(_SHARES))
 
 
 class NumberTexts:
@@ -96,7 +112,8 @@ class NumberTexts:
         plain = self.read_plain() if form == PLAIN_NUMBER else None
         if plain is not None and not plain.has_nulls():
             return plain
-        prefix, core, suffix = found["prefix"].strip(), found["core"], found["suffix"].strip()
+        prefix, core, suffix = found["prefix"].strip(), found["core"], found["suffix"].removesuffix(POINTS).strip()
+        scale = _SHARES.get(suffix.removeprefix(_TIMES).strip(), "") if not form.endswith(POINTS) else ""
         times = suffix == _TIMES or suffix.startswith(f"{_TIMES} ")
         suffix = suffix.removeprefix(_TIMES).strip() if times else suffix
         parts = self.parts
@@ -111,7 +128,7 @@ class NumberTexts:
                 pl.when(VALUES.str.contains(pattern)).then(VALUES).str.replace_all(thousands, ""),
                 VALUES.str.replace(decimals, ".", literal=True),
             )
-        number = evaluated(number + parts["factor"], *NUMBERS)
+        number = evaluated(number + parts["factor"] + scale, *NUMBERS)
         return number if plain is None else plain.zip_with(plain.is_not_null(), number)
 
     @property

@@ -148,7 +148,8 @@ def _of_unit(case: Case) -> list[History]:
 
 def _rows(case: Case, columns: tuple[str, ...], *, binned: bool) -> tuple[Ints, ...]:
     """Return of each role a number for what stands in these columns of each row."""
-    return tuple(c.astype(np.int64) for c in case.contingency(columns, (), binned=binned).cells if c is not None)
+    cells = case.contingency(columns, (), binned=binned).cells[: len(case.tables)]
+    return tuple(c.astype(np.int64) for c in cells if c is not None)
 
 
 class _Compared:

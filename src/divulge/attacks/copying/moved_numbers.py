@@ -31,6 +31,9 @@ _FINEST, _FINEST_OF_MANY = 2**20, 2**21  # steps of the grid: of one column, and
 _AROUND = 500  # steps of the grid on either side that say how many pairs agree by chance
 _LEAST = 0.05  # pairs by chance
 _WIDTHS = (2, 8, 32, 128, 512)  # steps of the grid that a move may take: rounding spreads it
+_AT_ONCE = 4
+"""Values in a step, beyond which one value of the other table makes too many pairs at once to count them as chance
+does: of small numbers beside large ones, as thousands beside euros."""
 _APART = (5, 25)  # units of the last digit: as many odd ones as even, multiples of 4, of 5 ...
 _LITTLE = 0.02  # of the range of the values, up to which they may be moved by these
 _NEAREST = 3  # steps around none, which are no move
@@ -139,7 +142,10 @@ def _steps(
     rounded = np.fft.irfft(first * others[0].conj(), size) / len(alike) if others else np.zeros(size)
     counted = [_running(x) for x in (pairs, _by_chance(pairs), among, rounded)]
     best = (0.0, 0.0, 0.0, 0)  # how sure, the pairs beyond chance, the step and its width
+    closest = min(_spacing(people), _spacing(synthetic))
     for width in _WIDTHS if others else _WIDTHS[:1]:
+        if width * grid > _AT_ONCE * closest:
+            break
         lag = np.arange(0, size, max(1, width // 4))
         found, chance, digits = (x[lag + width] - x[lag] for x in (counted[0], counted[1], counted[3]))
         chance = np.max([chance, digits, np.full(len(lag), _LEAST)], axis=0)
@@ -161,6 +167,12 @@ def _steps(
     most, beyond, at, width = best
     if most > np.log(size) + _SURE:
         yield beyond, _exactly(people, synthetic, (at - 1) * grid, (at + width) * grid, exact)
+
+
+def _spacing(values: Floats) -> float:
+    """Return how far values of the middle half are from the next, on average."""
+    k = len(values) // 4
+    return float(values[-1 - k] - values[k]) / (len(values) - 1 - 2 * k)
 
 
 def _running(values: Floats) -> Floats:

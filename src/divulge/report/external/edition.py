@@ -161,12 +161,8 @@ class _Order:
 
     def ordered(self, rows: Sequence[Row]) -> list[Row]:
         attacks = {a: i for i, a in enumerate(dict.fromkeys(r.attack for r in rows))}
-        kinds = {v: i for i, v in enumerate(dict.fromkeys(r.variant for r in rows))}
-
-        def key(r: Row) -> tuple[Any, ...]:
-            return attacks[r.attack], self.where(r.keys, r.target), kinds[r.variant]
-
-        return sorted(rows, key=key)
+        # of the same columns they stay as they were made, so that an edition of the edition has the same order
+        return sorted(rows, key=lambda r: (attacks[r.attack], self.where(r.keys, r.target)))
 
     def sets(self, r: ResultRecord) -> ResultRecord:
         """Return a result, with the column sets of singling out in order."""

@@ -96,8 +96,8 @@ _BASELINES = (
 )
 _MATCHED = (
     "# of # holdout rows equal a synthetic row and no real one, # of # a real row and no synthetic one",
-    "# of # holdout rows equal a synthetic row and no real one, # of # a real row and no synthetic one; within "
-    "distance # # of # and # of #",
+    "# of # holdout rows equal a synthetic row and no real one, # of # a real row and no synthetic one; # of "
+    "# nearly equal a synthetic row alone (within #), and # of # a real one",
 )
 _TOGETHER = "#% of nearest other rows are of the own table, #% of the # nearest, where a random split gives #% (p = #)"
 _SHIFTED = ". Where the # nearest are as often of the own table, the tables come from different populations instead"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import signal
+import traceback
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
@@ -282,6 +284,8 @@ def _attacked(case: Case, task: Task) -> tuple[Result, ...] | str:
         return str(error)
     except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
         # the message of a library may hold a data value: only the error's type is reported
+        if os.environ.get("DIVULGE_DEBUG"):
+            traceback.print_exc()
         where = " -> ".join(str(v) for v in task.settings.values() if v)
         return f"{type(error).__name__} inside the attack ({where}); please report it"
     return found if isinstance(found, tuple) else (found,)
