@@ -87,7 +87,7 @@ def test_columns_of_people_are_those_of_plain_python():
     assert frame["orders.kind: commonest value"].to_list() == ["b", "b", "a", None]
     assert frame["orders.kind: first value"].to_list() == ["b", "a", "a", None]
     assert frame["orders.kind: last value"].to_list() == [None, "b", "a", None]
-    assert frame["orders.kind: rows with value 1"].to_list() == [0, 1, 1, 0]  # a: two people have each
+    assert frame["orders.kind: rows with the 1st commonest value"].to_list() == [0, 1, 1, 0]  # a: two people have each
     assert frame["orders.price: mean"].to_list() == [3.5, 1.0, 8.25, None]
     assert frame["orders.price: sum"].to_list() == [7.0, 2.0, 8.25, None]
     assert frame["orders.price: maximum"].to_list() == [4.5, 1.5, 8.25, None]
