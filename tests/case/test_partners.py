@@ -175,6 +175,50 @@ def test_numbers_in_another_unit_of_measure_or_left_empty_have_nothing_in_common
     assert unlike_values(build_case(*mixed)) == {}
 
 
+PREPARED = {
+    "thousands": lambda x: x / 1000,
+    "log1p": np.log1p,
+    "sqrt": np.sqrt,
+    "rank": lambda x: np.argsort(np.argsort(x)) / len(x),
+}
+
+
+@pytest.mark.parametrize("prepared", PREPARED.values(), ids=list(PREPARED))
+@pytest.mark.parametrize("zeros", [0.0, 0.3])
+def test_numbers_that_were_prepared_otherwise_are_not_compared_within_the_range_of_people(prepared, zeros):
+    def amounts(rng):
+        return np.where(rng.random(N) < zeros, 0, rng.lognormal(7, 1.2, N).round(2))
+
+    rng = np.random.default_rng(12)
+    real, synthetic, holdout = (people(rng).with_columns(x0=amounts(rng)) for _ in range(3))
+    assert unlike_values(build_case(real, synthetic, holdout)) == {}
+    released = synthetic.with_columns(x0=prepared(synthetic["x0"].to_numpy()))
+    assert unlike_values(build_case(real, released, holdout))["x0"] > 0.9
+
+
+def test_numbers_around_zero_in_a_smaller_unit_are_not_compared():
+    rng = np.random.default_rng(13)
+    real, synthetic, holdout = (people(rng).with_columns(x0=rng.normal(0, 50, N).round()) for _ in range(3))
+    told = run(real, synthetic.with_columns(pl.col("x0") * 100), holdout).to_dict()["verdict"]
+    assert {"column": "x0", "why": UNLIKE} in told["not_compared"] and told["verdict"] == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    "generator",
+    [
+        lambda x, rng: x.mean() + 0.3 * (x - x.mean()),
+        lambda x, rng: np.full(N, np.median(x)),
+        lambda x, rng: rng.normal(x.mean(), x.std(), N),
+        lambda x, rng: x[rng.integers(0, 5, N)],
+    ],
+)
+def test_a_poor_generator_is_compared(generator):
+    rng = np.random.default_rng(14)
+    real, holdout = (people(rng).with_columns(x0=rng.lognormal(7, 1.2, N).round(2)) for _ in range(2))
+    poor = people(rng).with_columns(x0=generator(real["x0"].to_numpy(), rng))
+    assert unlike_values(build_case(real, poor, holdout)) == {}
+
+
 def test_new_numbers_of_units_are_as_they_should_be():
     rng = np.random.default_rng(7)
     tables = [

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import divulge
-from divulge.core.errors import TableError
+from divulge.core.errors import ColumnError, TableError
 from divulge.tables.frames import collect, table_of
 from divulge.tables.opening import opened
 from divulge.tables.pooled_columns import pool
@@ -364,7 +364,7 @@ OF_DUCKDB = {
     "UTINYINT": ("i::utinyint", [0, 1, 2]),
     "DECIMAL": ("i::decimal(38, 5)", [0, 1, 2]),
     "FLOAT": ("i::float", [0, 1, 2]),
-    "BLOB": ("i::varchar::blob", [30, 31, 32]),
+    "BLOB": ("i::varchar::blob", [0, 1, 2]),
     "TIME": ("make_time(i, 0, 0)", [0, 3_600_000_000, 7_200_000_000]),
     "TIMESTAMP_NS": ("(case when i = 0 then 'infinity' else '2020-01-0' || i end)::timestamp_ns", [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2), LAST]),
     "JSON": ("('[' || i || ']')::json", ["[0]", "[1]", "[2]"]),
@@ -398,4 +398,18 @@ def test_types_of_duckdb_are_handed_over(door, capfd, name, way):
 def test_intervals_in_parquet_are_durations(door, capfd, name):
     found = door("select i, to_months(i::integer) + to_days(1) as x from range(3) t(i)", name)
     assert levels(found, "x") == [DAY, 31 * DAY, 61 * DAY]
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows"])
+def test_two_columns_of_one_name_in_a_file_are_told(tmp_path, capfd, suffix):
+    table = pa.table([pa.array(["x", "y"] * 60), pa.array(range(120))], names=["a", "a"])
+    path = tmp_path / f"twice.{suffix.removesuffix('s')}"
+    if suffix == "parquet":
+        pq.write_table(table, path)
+    else:
+        with (pa.ipc.new_file if suffix == "arrow" else pa.ipc.new_stream)(str(path), table.schema) as writer:
+            writer.write_table(table)
+    with pytest.raises(ColumnError, match=r"twice.*: column names that occur twice: 'a'. hint: rename them"):
+        read(path)
     assert capfd.readouterr().err == ""

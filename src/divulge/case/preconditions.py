@@ -143,17 +143,19 @@ def _infinities(case: Case) -> Precondition | None:
 def unlike_values(case: Case) -> dict[str, float]:
     """Return the columns most of whose synthetic values are those of no real record.
 
-    Of numbers and dates these are the values outside the range of real and holdout, as where a unit of measure differs;
-    of labels all that no person has. A missing value is a value. Nine people are left out, those who change most: every
-    reader knows the answer, which is not to hang on a single person (fewer than nine in tables of under 180 people). Of
-    synthetic numbers as many are left out on either side, so that a single one does not join two ranges.
+    Of numbers and dates these are the values outside the range of real and holdout, as where a unit of measure differs,
+    or all of them where they lie where hardly any person does, as logarithms among amounts; of labels all that no
+    person has. A missing value is a value. Nine people are left out, those who change most: every reader knows the
+    answer, which is not to hang on a single person (fewer than nine in tables of under 180 people). Of synthetic
+    numbers as many are left out on either side, so that a single one does not join two ranges.
 
     Returns
     -------
     dict
         By column the share of real rows whose value the synthetic table lacks, or that lie outside its range; 1 where
-        the tables have nothing in common. The unit, whose numbers a synthesizer makes anew, and ignored columns are
-        left out, and so are labels of which strangers have as many that no real record has.
+        the tables have nothing in common. Of numbers at least the share of synthetic rows that lie elsewhere. The unit,
+        whose numbers a synthesizer makes anew, and ignored columns are left out, and so are labels of which strangers
+        have as many that no real record has.
     """
     out: dict[str, float] = {}
     apart = {*case.schema.with_role("unit"), *case.schema.with_role("ignore")}
@@ -167,10 +169,31 @@ def unlike_values(case: Case) -> dict[str, float]:
             continue  # most people have a value of their own there, and so have strangers
         people = real + sum(holdout)
         few = min(FEW_PEOPLE - 1, int(people.sum()) // 20)
-        if synthetic[~_among(synthetic, people, numbers, few)].sum() > 0.5 * synthetic.sum():
+        outside = float(synthetic[~_among(synthetic, people, numbers, few)].sum() / max(1, synthetic.sum()))
+        apart_by = 0.0 if numbers is None else _distance(synthetic, people, numbers)
+        if outside > 0.5 or apart_by > _ELSEWHERE:
             shared = real[_among(real, synthetic, numbers, 0 if numbers is None else few)].sum()
-            out[name] = 1.0 if shared <= few else float(1 - shared / max(1, real.sum()))
+            lacking = 1.0 if shared <= few else float(1 - shared / max(1, real.sum()))
+            # numbers between which all of the other table's lie have nothing to do with them either
+            out[name] = lacking if numbers is None or lacking == 1 else max(lacking, min(max(outside, apart_by), 0.99))
     return out
+
+
+_ELSEWHERE, _ATOM = 0.9, 0.05
+
+
+def _distance(synthetic: Ints, people: Ints, numbers: NDArray[np.float64]) -> float:
+    """Return how far apart two columns of numbers are: the largest difference of their distribution functions.
+
+    Numbers that a twentieth of the people or of the synthetic rows have, such as 0, are left out: a logarithm keeps
+    them. It is 0 where fewer than `FEW_PEOPLE` are left on a side.
+    """
+    kept = ~np.isnan(numbers) & (people <= _ATOM * people.sum()) & (synthetic <= _ATOM * synthetic.sum())
+    order = np.argsort(numbers[kept], kind="stable")
+    sides = [counts[kept][order].cumsum() for counts in (synthetic, people)]
+    if not len(order) or min(s[-1] for s in sides) < FEW_PEOPLE:
+        return 0.0
+    return float(np.abs(sides[0] / sides[0][-1] - sides[1] / sides[1][-1]).max())
 
 
 def _share_new(counts: Ints, real: Ints) -> float:

@@ -13,6 +13,7 @@ import polars as pl
 from divulge.core.errors import DivulgeError, TableError, tidy
 from divulge.tables.arrow_types import intervals_of_parquet, is_rare
 from divulge.tables.canonical_values import from_arrow
+from divulge.tables.checks import text_names
 
 __all__ = ["check_arrow", "columns_of", "damaged", "parquet_types", "rare_in_file", "read_rare"]
 
@@ -115,7 +116,7 @@ def parquet_types(path: Path) -> dict[str, pl.DataType] | None:
 
 
 def check_arrow(data: bytes | Path, where: str) -> None:
-    """Raise a `TableError` where an Arrow file is damaged: polars takes lengths and places in it as they stand.
+    """Raise an error where an Arrow file is damaged or two columns have one name: polars takes all as it stands.
 
     It is looked at where pyarrow is there, and reads its types.
     """
@@ -127,11 +128,14 @@ def check_arrow(data: bytes | Path, where: str) -> None:
         with pa.BufferReader(data) if isinstance(data, bytes) else pa.memory_map(str(data)) as source:
             stream = source.read(len(_MAGIC)) != _MAGIC
             source.seek(0)
-            for column in (pa.ipc.open_stream if stream else pa.ipc.open_file)(source).read_all().columns:
+            table = (pa.ipc.open_stream if stream else pa.ipc.open_file)(source).read_all()
+            text_names(table.column_names, where)
+            for column in table.columns:
                 # of numbers, dates and times no value is a place
                 column.validate(full=not pa.types.is_primitive(column.type))
-    except NotImplementedError:
-        return
+    except (NotImplementedError, DivulgeError) as error:
+        if isinstance(error, DivulgeError):
+            raise
     except (pa.ArrowException, OSError, ValueError, KeyError):
         raise damaged(where, "Arrow (Feather)") from None
 
@@ -153,6 +157,8 @@ def read_rare(data: bytes, where: str, *, parquet: bool) -> pl.DataFrame:
     ------
     TableError
         A column cannot be read, or the file is damaged.
+    ColumnError
+        Two columns have the same name.
     """
     import pyarrow as pa
 
@@ -161,6 +167,7 @@ def read_rare(data: bytes, where: str, *, parquet: bool) -> pl.DataFrame:
             import pyarrow.parquet as pq
 
             file = pq.ParquetFile(io.BytesIO(data))
+            text_names(file.schema_arrow.names, where)
             columns = _of_parquet(file.read(), file.schema, where)
         else:
             table = _reader(pa, data).read_all()
