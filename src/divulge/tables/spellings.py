@@ -17,6 +17,7 @@ __all__ = [
     "END",
     "MOST_DECIMALS",
     "CharacterHashes",
+    "bags_but_one",
     "bags_of_words",
     "character_hashes",
     "decimals_in",
@@ -40,6 +41,7 @@ _BLOCK = 20_000  # texts whose characters are in memory at once
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 MOST_DECIMALS = 9
 """Decimals of the numbers in a text that are looked at."""
+_LEFT, _MOST_WORDS = 2, 8  # words that are left without one, and of a text that may lose one
 _LEAST_WORD = 6  # letters and digits of a word that may be a person's own
 _FEWEST = 5  # digits of the numbers of a text, below which they are common
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
@@ -82,6 +84,27 @@ def bags_of_words(plain: pl.Series) -> Hashes:
     hashes, start = words(plain)
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashes, dtype=np.uint64)])
     return np.asarray(sums[start[1:]] - sums[start[:-1]], dtype=np.uint64)
+
+
+def bags_but_one(plain: pl.Series) -> Hashes:
+    """Return of each text of `without_marks` the hashes of its words without one of them, as `bags_of_words` has them.
+
+    Shape (n, 8); 0 for texts of one word, two words or more than eight.
+
+    Examples
+    --------
+    >>> less, bag = bags_but_one(pl.Series(["anna maria lee", "lee"])), bags_of_words(pl.Series(["lee anna"]))
+    >>> (less == bag).sum(axis=1).tolist(), bool(less[1].any())
+    ([1, 0], False)
+    """
+    hashes, start = words(plain)
+    n = np.diff(start)
+    row = np.repeat(np.arange(len(n)), n)
+    kept = ((n > _LEFT) & (n <= _MOST_WORDS))[row]
+    place = np.arange(len(hashes)) - start[:-1][row]
+    out = np.zeros((len(n), _MOST_WORDS), dtype=np.uint64)
+    out[row[kept], place[kept]] = bags_of_words(plain)[row[kept]] - hashes[kept]
+    return out
 
 
 def keys_of(plain: pl.Series) -> tuple[pl.Series, pl.Series, pl.Series]:

@@ -14,6 +14,7 @@ from divulge.tables.spellings import (
     DIGEST_LENGTHS,
     END,
     MOST_DECIMALS,
+    bags_but_one,
     bags_of_words,
     character_hashes,
     decimals_in,
@@ -63,6 +64,8 @@ FORMS = {
     "digits or more, where no other person has it",
     "numbers in it": "texts compared by the numbers in them, in any order, rounded as in the synthetic text, where no "
     "other person has the same",
+    "a word more or less": "texts of several words compared without accents, capitals and punctuation, words in any "
+    "order, but for one word more or less",
 }
 """Forms of a text in which two spellings are equal, and the note of each."""
 FORM_WORDS = {
@@ -77,6 +80,7 @@ FORM_WORDS = {
     "characters in any order": "with its characters in any order",
     "longest word": "by the longest word of it",
     "numbers in it": "by the numbers in it",
+    "a word more or less": "but for one word more or less",
 }
 """What each form is, in words that precede "the value of"."""
 WRITTEN_OTHERWISE = (
@@ -142,6 +146,7 @@ class SyntheticSpellings:
         plain = without_marks(texts)
         self._plain = plain.filter(plain != "").unique()
         self._bags = _HashSet(bags_of_words(self._plain))
+        self._but_one = _HashSet(bags_but_one(self._plain).ravel())
         found = character_hashes(self._plain)
         self._whole, self._masked, self._deleted = (_HashSet(hashes) for hashes in found)
         self._own_keys = [key.drop_nulls().unique() for key in _own_keys(self._plain).values()]
@@ -158,13 +163,16 @@ class SyntheticSpellings:
         `holder` is the number of the person who has each text; -1 where several have it.
         """
         plain = without_marks(texts)
+        bags = bags_of_words(plain)[:, None]
         found = {
             "without marks": plain.is_in(self._plain.to_list()).to_numpy().astype(np.bool_),
-            "words in any order": self._bags.has_any(bags_of_words(plain)[:, None]),
+            "words in any order": self._bags.has_any(bags),
+            "a word more or less": self._but_one.has_any(bags) | self._bags.has_any(bags_but_one(plain)),
         }
         found |= dict(zip(("another character", "a character more or less"), self._near(plain), strict=True))
         found["digest"] = self._digested(texts)
         out = {form: hit.astype(np.float64) for form, hit in found.items()}
+        out["a word more or less"][~plain.str.contains(" ", literal=True).to_numpy()] = np.nan
         out["within a longer text"] = parts_of(plain, self._plain).to_numpy().astype(np.float64)
         for (form, key), released in zip(_own_keys(plain).items(), self._own_keys, strict=True):
             if form == "longest word":  # of one word the forms before tell
