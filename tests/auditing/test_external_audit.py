@@ -181,7 +181,7 @@ def test_render_writes_the_external_edition_of_an_audit(command, tmp_path):
         ((source, "--edition", "external", "--out", tmp_path / "audit"), "--out: the folder holds"),
         ((source, "--out", folder), "--out: the folder holds"),
         ((folder / "audit.json", "--edition", "custodian"), "lacks what the custodian's edition shows"),
-        ((source, "--reveal", "columns"), "a custodian's edition shows everything"),
+        ((source, "--reveal", "columns"), "a custodian's edition names all columns"),
         ((source, "--annex", "--pdf", tmp_path / "x.pdf"), "an audit has none"),
     ):
         status, _, err = command("render", *words)

@@ -215,6 +215,16 @@ def test_render_makes_an_external_edition(report, folder, command):
     assert "town" in (folder / "external" / "report.md").read_text()
 
 
+def test_values_that_a_report_holds_may_be_asked_for_again(report, folder, tmp_path, command):
+    kept = json.loads((folder / "assessment.json").read_text()) | {"revealed": ["values"]}
+    (folder / "assessment.json").write_text(json.dumps(kept))
+    asked = command("render", folder / "assessment.json", "--reveal", "values", "--out", tmp_path / "a")
+    silent = command("render", folder / "assessment.json", "--out", tmp_path / "b")
+    assert (asked[0], silent[0]) == (0, 0) and contents(tmp_path / "a") == contents(tmp_path / "b")
+    with pytest.raises(SettingError, match="no external edition shows them"):
+        report.external(["values"])
+
+
 def test_an_external_file_renders_as_what_it_is(folder, tmp_path, command):
     command("render", folder / "assessment.json", "--edition", "external", "--out", tmp_path / "one")
     assert command("render", tmp_path / "one/assessment.json", "--out", tmp_path / "two")[0] == 0
@@ -228,7 +238,8 @@ def test_an_external_file_renders_as_what_it_is(folder, tmp_path, command):
         (("one/assessment.json", "--edition", "custodian"), "lacks what"),
         (("one/assessment.json", "--reveal", "columns"), "does not hold columns"),
         (("run/assessment.json", "--reveal", "columns"), "add --edition external"),
-        (("run/assessment.json", "--edition", "external", "--reveal", "values"), "any of columns"),
+        (("run/assessment.json", "--reveal", "values"), "hint: run it again with --reveal values"),
+        (("run/assessment.json", "--edition", "external", "--reveal", "values"), "hint: run it again with --reveal"),
         (("run/assessment.json", "--edition", "external", "--out", "run"), "name another folder"),
         (("run/assessment.json", "--format", "pdf"), "any of html, md, json, junit"),
         (("run/report.md",), "no JSON"),

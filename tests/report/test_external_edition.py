@@ -409,7 +409,7 @@ def test_no_quoted_name_survives(columns, rest):
 
 
 def test_reveal_takes_columns_alone(report):
-    with pytest.raises(SettingError, match="any of columns"):
+    with pytest.raises(SettingError, match="no external edition shows them"):
         report.external(["values"])
     assert report.external("columns").data["revealed"] == ["columns"]
 

@@ -14,11 +14,11 @@ from divulge.report.documents.markdown import markdown
 from divulge.report.external.edition import external as edition_of
 from divulge.report.external.most import finding_of_most
 from divulge.report.first_page import metrics, people
-from divulge.report.model import Bound, Finding, NotCompared
+from divulge.report.model import Bound, Finding, LinkedTable, NotCompared
 from divulge.report.prose import compared
 from divulge.report.prose.advice import _MENDED, COARSER, advice, carriers, why_mended
 from divulge.report.prose.bounds import _HOLDING as holding_reasons
-from divulge.report.prose.bounds import SAME_PEOPLE, UNFAIR
+from divulge.report.prose.bounds import NO_RELATION, SAME_PEOPLE, UNFAIR
 from divulge.report.prose.compared import more_people
 from divulge.report.prose.contradictions import contradictions
 from divulge.report.prose.decision import decision, headline
@@ -710,6 +710,43 @@ def test_copies_in_nearly_all_columns_are_not_met_by_leaving_columns_out():
     assert not any("coarsen" in a.do for a in told)
 
 
+@pytest.mark.parametrize(("variant", "why"), [("linked", ""), ("one column", "2000 whole numbers that differ")])
+def test_a_number_that_copied_people_carry_goes_first(variant, why):
+    own = found("copies", 90, 1, "excess found", variant=variant, keys=("zip",))
+    part = found("copies", 90, 1, "excess found", variant="near on 3 columns", keys=("zip", "age", "income"))
+    data = report(own, part)
+    columns = tuple(replace(c, why=why if c.name == "zip" else "") for c in data.schema)
+    first, *others = advice(replace(data, schema=columns))
+    assert first.do == "Leave out “zip”, or draw new numbers: copied people carry their own."
+    assert others[0].do.startswith("Train with less capacity")
+    assert others[1].do.startswith("Keep the other columns") and not any("zip" in a.do for a in others)
+    usual = advice(report(found("copies", 90, 1, "excess found", variant="one column", keys=("zip",))))
+    assert not any("draw new numbers" in a.do for a in usual)
+
+
+def test_a_date_or_a_column_made_of_rows_is_no_number_of_a_person():
+    own = found("copies", 90, 1, "excess found", variant="linked", keys=("zip",))
+    data = report(own)
+    dated = tuple(replace(c, kind="datetime" if c.name == "zip" else c.kind) for c in data.schema)
+    assert not any("draw new numbers" in a.do for a in advice(replace(data, schema=dated)))
+    table = replace(data.tables.real, linked=(LinkedTable(name="users", rows=9, columns=2, people=9),))
+    assert not any("draw new" in a.do for a in advice(replace(data, tables=replace(data.tables, real=table))))
+
+
+def test_advice_on_linked_tables_names_their_columns():
+    made = ("visits.ward: ever the 9th commonest value", "visits.ward: rows with the 1st commonest value",
+            "visits: rows", "patients.age")  # fmt: skip
+    schema = [{"name": n, "kind": "numeric"} for n in (*made, "patients.sex", "patients.zip")]
+    one = {"rows": 2000, "columns": 4, "sha256": None, "hashed": "file",
+           "linked": [{"name": "patients", "rows": 2000, "columns": 4, "people": 2000}]}  # fmt: skip
+    data = report(
+        *(found("copies", 90, 1, "excess found", variant="one column", keys=(c,)) for c in made),
+        schema=schema, tables={"real": one, "synthetic": one, "holdout": one},
+    )  # fmt: skip
+    (do,) = (a.do for a in advice(data) if "coarsen" in a.do)
+    assert do == "Leave out or coarsen columns that carry the copies (“visits.ward” and “patients.age”)."
+
+
 def test_members_whom_an_attack_avoids_are_not_called_less_at_risk():
     ran = found("membership", 40, 200, "deficit found", variant="mean rank")
     told = tiles(report(ran, verdict="deficit found"))[4].sentence
@@ -859,7 +896,7 @@ def test_columns_that_a_table_lacks_have_an_advice():
         assert (
             told[0].do.startswith("Make “income” and “job” the same in all tables")
             and why_not_compared[why] in told[0].do
-        )
+        ) or (why == NO_RELATION and told[0].do.startswith("Relate “income” and “job” to the people by a [[relation]]"))
 
 
 def test_no_number_of_people_follows_where_the_groups_cannot_be_compared():

@@ -2,6 +2,7 @@
 
 import datetime
 
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
@@ -15,7 +16,11 @@ from divulge.cli import cli
 from divulge.core.errors import DivulgeError, SettingError
 from divulge.core.relations import Relation, RelationalSchema
 from divulge.measures.linked.tables import linked_tables
+from divulge.release.regimes.answers import answers
+from divulge.release.regimes.regime import read_regime
+from divulge.report.prose.advice import advice
 from divulge.report.prose.bounds import NO_RELATION
+from divulge.report.prose.decision import decision
 from divulge.tables.readers import read_relational_schema
 
 N = 200
@@ -82,7 +87,7 @@ def test_columns_of_people_are_those_of_plain_python():
     assert frame["orders.kind: commonest value"].to_list() == ["b", "b", "a", None]
     assert frame["orders.kind: first value"].to_list() == ["b", "a", "a", None]
     assert frame["orders.kind: last value"].to_list() == [None, "b", "a", None]
-    assert frame["orders.kind: rows with value 1"].to_list() == [0, 1, 1, 0]  # a: two people have each
+    assert frame["orders.kind: rows with the 1st commonest value"].to_list() == [0, 1, 1, 0]  # a: two people have each
     assert frame["orders.price: mean"].to_list() == [3.5, 1.0, 8.25, None]
     assert frame["orders.price: sum"].to_list() == [7.0, 2.0, 8.25, None]
     assert frame["orders.price: maximum"].to_list() == [4.5, 1.5, 8.25, None]
@@ -254,7 +259,57 @@ def test_a_table_without_a_way_to_people_is_listed():
         t | {"weather": pl.DataFrame({"town": ["a", "b"] * 20, "rain": [1, 2] * 20})} for t in shops(5)
     )
     report = divulge.assess(real, synthetic, holdout, **FAST)
-    assert [(c.column, c.why) for c in report.assessment.verdict.not_compared] == [("weather", NO_RELATION)]
+    data = report.assessment
+    assert [(c.column, c.why) for c in data.verdict.not_compared] == [("weather", NO_RELATION)]
+    told = decision(data)
+    assert told.not_tested.startswith("“weather” (no relation leads from there to the people), ")
+    open_ = msgspec.structs.replace(data, verdict=msgspec.structs.replace(data.verdict, verdict="cannot tell"))
+    (do,) = (a.do for a in advice(open_) if "weather" in a.do)
+    assert do.startswith("Relate “weather” to the people by a [[relation]] in the schema file")
+    said = next(line.said for line in answers(read_regime("ehds"), data) if line.line.results == ("copies",))
+    assert [(s.text, s.state) for s in said if s.name == "verdict.not_compared"] == [
+        ("“weather”, as no relation leads from there to the people.", "cannot tell")
+    ]
+
+
+def clinic(first, n=N):
+    rng = np.random.default_rng([first, 5])
+    patients = pl.DataFrame({"patient_id": np.arange(first, first + n), "age": rng.integers(18, 80, n)})
+    owner = np.repeat(patients["patient_id"].to_numpy(), rng.integers(1, 5, n))
+    visits = {"visit_id": np.arange(len(owner)) + 7, "pid": owner, "days": rng.integers(0, 9, len(owner))}
+    return {"patients": patients, "visits": pl.DataFrame(visits)}
+
+
+def test_tables_without_a_relation_are_told_which_columns_overlap():
+    three = [clinic(first) for first in (50_000, 60_000, 70_000)]
+    with pytest.raises(SettingError) as error:
+        divulge.assess(*three, **FAST)
+    assert str(error.value).startswith("relations: none was found between the tables 'patients', 'visits'")
+    wanted = 'parent = "patients", parent_key = ["patient_id"], child = "visits", child_key = ["pid"]'
+    assert f"[[relation]] {wanted}; then --schema" in str(error.value)
+    with pytest.raises(SettingError, match="its comment shows how; then --schema"):
+        divulge.assess(*({**t, "visits": t["visits"].select("days")} for t in three), **FAST)
+
+
+def test_the_schema_holds_a_possible_relation_as_a_comment(tmp_path):
+    for name, table in clinic(50_000).items():
+        table.write_csv(tmp_path / f"{name}.csv")
+    told = CliRunner().invoke(cli, ["schema", "--tables", str(tmp_path)]).output
+    assert told.startswith("# no relation was found of 'patients', 'visits', and nothing compares a table without one")
+    wanted = ["[[relation]]", 'parent = "patients"', 'parent_key = ["patient_id"]', 'child = "visits"',
+              'child_key = ["pid"]']  # fmt: skip
+    assert [line.removeprefix("# ") for line in told.splitlines()[3:8]] == wanted
+    uncommented = told
+    for line in wanted:
+        uncommented = uncommented.replace(f"# {line}\n", f"{line}\n")
+    (tmp_path / "schema.toml").write_text(uncommented)
+    relation = Relation("patients", ("patient_id",), "visits", ("pid",))
+    assert read_relational_schema(tmp_path / "schema.toml").relations == (relation,)
+    (tmp_path / "visits.csv").write_text("days\n1\n1\n")
+    assert (
+        '# child_key = ["COLUMN WITH THAT KEY"]'
+        in CliRunner().invoke(cli, ["schema", "--tables", str(tmp_path)]).output
+    )
 
 
 # ---------------------------------------------------------------- laws

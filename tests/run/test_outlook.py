@@ -260,3 +260,12 @@ def test_a_column_that_a_table_lacks_is_told(tables):
     told = divulge.plan(real, synthetic.drop("pay"), holdout.drop("pay", "home"), ignore=["pay", "home"])
     assert not any("lacks" in note for note in told.notes)
     assert not any("lacks" in note for note in divulge.plan(real, synthetic, holdout).notes)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_people_are_counted_wherever_their_rows_stand(shuffled):
+    rng = np.random.default_rng(3)
+    table = pl.DataFrame({"id": np.repeat(np.arange(4000), 10), "a": rng.integers(0, 9, 40_000)})
+    table = table[rng.permutation(40_000)] if shuffled else table
+    told = divulge.plan(table, table, holdout=table, unit="id")
+    assert told.of == (pytest.approx(4000, rel=0.1), pytest.approx(4000, rel=0.1))

@@ -433,7 +433,7 @@ def test_a_zip_file_has_one_file_inside(write, files, what):
 
 
 def test_the_file_inside_zip_must_be_of_a_known_kind(write):
-    with pytest.raises(TableError, match=r"the suffix of the file inside \('.sav'\) is not known. hint: divulge reads"):
+    with pytest.raises(TableError, match=r"the suffix of the file inside \('.sav'\) is not known. hint: write a"):
         read(write(zipped({"a.sav": CSV}), "t.zip"))
 
 
@@ -598,3 +598,21 @@ def test_headers_that_occur_in_their_columns_may_be_headers(text, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(text)
     assert list(read(path).columns) == list(text.splitlines()[0].split(","))
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("t.sav", "pyreadstat.read_sav(file)"),
+        ("t.DTA", "haven::read_dta(file)"),
+        ("t.sas7bdat", "haven::read_sas(file)"),
+        ("t.rds", "write.csv(readRDS(file)"),
+        ("t.RData", "after load(file)"),
+    ],
+)
+def test_files_of_statistics_programs_are_told_how_to_become_tables(tmp_path, name, how):
+    (tmp_path / name).write_bytes(b"x" * 99)
+    with pytest.raises(TableError) as error:
+        read(tmp_path / name)
+    assert "is not known. hint: write a .parquet or .csv by" in str(error.value) and how in str(error.value)
+    assert "…" not in str(error.value)

@@ -17,6 +17,7 @@ from divulge.case.comparable.together import rows_together
 from divulge.case.comparable.unseen import holdout_unseen
 from divulge.core.records import Precondition
 from divulge.core.schema import FEW_PEOPLE
+from divulge.tables.column_notes import told_once
 from divulge.tables.matched_names import differing_names
 from divulge.tables.pooled_columns import pool
 
@@ -103,7 +104,7 @@ def _same_kinds(case: Case) -> Precondition | None:
     noted = sorted((c for c in case.columns if known(c).note), key=lambda c: known(c).read_alike)
     if not noted:
         return None
-    told = [f"{c!r} {known(c).note}" for c in noted]
+    told = told_once({c: known(c).note for c in noted})
     more = f"; and {len(told) - 5} more" if len(told) > 5 else ""
     ok = all(known(c).read_alike for c in noted)
     return Precondition(check="same types", ok=ok, detail="; ".join(told[:5]) + more)

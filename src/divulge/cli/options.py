@@ -259,8 +259,8 @@ _RUN: _Options = (
                  help="Report to write: custodian for those who hold the real table; external, for others, leaves out "
                  "records, small counts and column names."),
     click.option("--reveal", multiple=True, callback=names, metavar="WHAT",
-                 help="Names to show: 'values' shows the values that define subgroups in a custodian's edition, "
-                 "'columns' shows column names in an external one."),
+                 help="Names to show: 'values' shows the values that define subgroups in a custodian's edition (render "
+                 "cannot add them later), 'columns' shows column names in an external one."),
     click.option("--pdf", type=FILE, metavar="FILE",
                  help="Also print the page to FILE by an installed Chromium, Edge or WeasyPrint."),
     click.option("--open", "open_page", is_flag=True, help="Open the page in a browser when it is written."),

@@ -43,7 +43,8 @@ def _formats(_: Any, __: Any, value: str | None) -> list[str] | None:
               help="Edition to write; external leaves out records, small counts and column names.  [default: that of "
               "ASSESSMENT]")  # fmt: skip
 @click.option("--reveal", multiple=True, callback=names, metavar="WHAT",
-              help="Names that an external edition shows: columns.")  # fmt: skip
+              help="Names that an external edition shows: columns. Values of subgroups are shown by the run "
+              "alone: divulge assess --reveal values.")  # fmt: skip
 @click.option(
     "--format",
     "formats",
@@ -95,6 +96,8 @@ def render(
         return
     report = Report.from_json(assessment)
     has = report.assessment.edition
+    shown = report.assessment.revealed if has == (edition or has) == "custodian" else ()
+    reveal = [r for r in reveal if r not in shown]
     wanted = _edition(has, edition, reveal, "assessment.json")
     if wanted == "external" and (has == "custodian" or tuple(reveal) != report.assessment.revealed):
         report = report.external(reveal)
@@ -158,8 +161,15 @@ def _edition(has: str, asked: str | None, reveal: Sequence[str], name: str) -> s
             f"--edition: an external {name} lacks what the custodian's edition shows. hint: render the custodian's "
             f"{name}."
         )
+    if "values" in reveal and name == "assessment.json":
+        raise SettingError(
+            f"--reveal: {name} has the values that define subgroups only if the run that made it was asked for them. "
+            "hint: run it again with --reveal values; its custodian's edition then shows them without --reveal."
+        )
     if reveal and wanted == "custodian":
-        raise SettingError("--reveal: a custodian's edition shows everything. hint: add --edition external.")
+        raise SettingError(
+            "--reveal: a custodian's edition names all columns. hint: add --edition external, or leave --reveal out."
+        )
     return wanted
 
 

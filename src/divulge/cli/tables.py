@@ -12,7 +12,7 @@ from divulge.cli.root import cli
 from divulge.core.errors import SettingError, escaped
 
 if TYPE_CHECKING:
-    from divulge.core.relations import RelationalSchema
+    from divulge.core.relations import Relation, RelationalSchema
 
 __all__ = ["schema"]
 
@@ -57,7 +57,7 @@ def schema(
 
 
 def _of_several(tables: Sequence[str], schema_file: str | None, missing: Sequence[str]) -> str:
-    from divulge.case.relational.inferred import infer_relational
+    from divulge.case.relational.inferred import infer_relational, possible_relations
     from divulge.tables.folders import read_tables
     from divulge.tables.readers import read_relational_schema
 
@@ -65,7 +65,27 @@ def _of_several(tables: Sequence[str], schema_file: str | None, missing: Sequenc
     found = read_tables(tables, missing=missing)
     proposed = infer_relational(found, missing=missing)
     full = proposed if given is None else proposed.override(given)
-    return _people_told(full) + full.to_toml()
+    possible = possible_relations(found, full.relations, missing=missing)
+    return _people_told(full) + _template(full, possible) + full.to_toml()
+
+
+def _template(schema: RelationalSchema, possible: Sequence[Relation]) -> str:
+    """Return comments that hold a relation to write where a table has none; "" where each has one."""
+    from divulge.core.relations import Relation
+
+    related = {name for r in schema.relations for name in (r.parent, r.child)}
+    alone = [name for name in schema.tables if name not in related]
+    if not alone or len(schema.tables) == 1:
+        return ""
+    told = f"no relation was found of {', '.join(map(repr, alone))}, and nothing compares a table without one"
+    how = (
+        "the values of these columns overlap; take away the # of a relation that is one"
+        if possible
+        else "write it like this, with the names of tables and columns"
+    )
+    form = Relation("TABLE OF PEOPLE", ("ITS KEY",), "TABLE OF ROWS", ("COLUMN WITH THAT KEY",))
+    lines = [told, how, *(line for r in possible or (form,) for line in ("", *r.to_toml().splitlines()))]
+    return "".join(f"# {escaped(line)}".rstrip() + "\n" for line in lines) + "\n"
 
 
 def _people_told(schema: RelationalSchema) -> str:

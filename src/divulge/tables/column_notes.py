@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,11 +29,12 @@ from divulge.tables.written_forms import (
 )
 from divulge.tables.written_numbers import NumberTexts
 
-__all__ = ["Notes", "check_form", "check_kind", "lost"]
+__all__ = ["Notes", "check_form", "check_kind", "lost", "told_once"]
 
 _KINDS = {"datetime": "dates", "number": "numbers", "boolean": "true and false", "text": "text"}
 _SAID: dict[str, tuple[Family, str]] = {"numeric": ("number", "no number"), "datetime": ("datetime", "no date")}
 _SHOWN = 3
+_NAMED = 12
 _CODES = np.array(
     [
         -7,
@@ -72,6 +74,38 @@ def lost(was: pl.Series, now: pl.Series) -> NDArray[np.bool_]:
     if was.dtype == pl.String and now.dtype != pl.String and gone.any():
         gone &= was.str.strip_chars().str.to_lowercase().is_in(["nan", "+nan", "-nan"]).fill_null(False).not_()
     return np.asarray(gone.to_numpy(), dtype=np.bool_)
+
+
+_TOLD = re.compile(r"(?P<found>[^;]*) are (?P<code>\S+)(?P<far>, far from all others: .*)")
+_OF = re.compile(r"([\d,]+) of ([\d,]+) values")
+
+
+def told_once(notes: Mapping[str, str]) -> list[str]:
+    """Return the notes of columns, with one sentence for all columns that have the same code for missing.
+
+    Examples
+    --------
+    >>> far = ", far from all others: if it stands for missing, --missing -9 reads it so"
+    >>> told_once({c: f"{n} of 100 values in real are -9{far}" for c, n in (("age", 4), ("pay", 12))})[0][:64]
+    "'age', 'pay' have -9 in 4% to 12% of the values of a table, far "
+    """
+    found = {c: m for c, note in notes.items() if (m := _TOLD.fullmatch(note))}
+    together: dict[str, list[str]] = {}
+    for c, m in found.items():
+        together.setdefault(f"{m['code']}{m['far']}", []).append(c)
+    out: dict[str, None] = {}
+    for c, note in notes.items():
+        m = found.get(c)
+        alike = together[f"{m['code']}{m['far']}"] if m else []
+        if m is None or len(alike) == 1:
+            out[f"{c!r} {note}"] = None
+            continue
+        of = [[int(n.replace(",", "")) for n in pair] for a in alike for pair in _OF.findall(found[a]["found"])]
+        least, most = (f"{100 * which(n / all_ for n, all_ in of):.0f}%" for which in (min, max))
+        share = least if least == most else f"{least} to {most}"
+        names = ", ".join(map(repr, alike[:_NAMED])) + f" and {len(alike) - _NAMED} more" * (len(alike) > _NAMED)
+        out[f"{names} have {m['code']} in {share} of the values of a table{m['far']}"] = None
+    return list(out)
 
 
 def check_kind(where: str, said: Column, family: Family, clean: Sequence[pl.Series]) -> None:
@@ -211,12 +245,15 @@ class Notes:
     def of_codes(self) -> str:
         """Say in which tables a number that often stands for missing is far from all others.
 
-        It is far where it alone is negative, and else where it is further from the others than these from each other.
+        It is far where it alone is negative, and else where it is further from the others than these from each other;
+        the others are those of people, as a synthesizer may blur a code (-9 to -3).
         """
         if self.settled.family != "number" or not len(self.levels):
             return ""
         values = self.levels.to_numpy()
-        others = values[~np.isin(values, _CODES)].astype(np.float64)
+        people = [c[1:] for t, c in zip(self.tables, self.counts, strict=True) if t.role != "synthetic"]
+        theirs = np.sum(people, axis=0) > 0 if people else np.ones(len(values), dtype=np.bool_)
+        others = values[theirs & ~np.isin(values, _CODES)].astype(np.float64)
         others = others[np.isfinite(others)]
         if len(others) < 2:
             return ""

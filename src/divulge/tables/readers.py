@@ -66,6 +66,20 @@ _READ = (
     "CSV (.csv .tsv .txt), JSON records (.jsonl .ndjson .json), each also compressed (.gz .zst .bz2 .xz .zip), Parquet "
     "(.parquet .pq), Arrow (.arrow .feather .ipc), Excel (.xlsx .xls)"
 )
+_FROM_SPSS = "Python pyreadstat.read_{0}(file)[0].to_parquet(new), R arrow::write_parquet(haven::read_{1}(file), new)"
+_FROM_R = "R write.csv({0}, new, row.names = FALSE), or arrow::write_parquet"
+_MADE_BY = {
+    ".sav": _FROM_SPSS.format("sav", "sav"),
+    ".zsav": _FROM_SPSS.format("sav", "sav"),
+    ".por": _FROM_SPSS.format("por", "por"),
+    ".dta": _FROM_SPSS.format("dta", "dta"),
+    ".sas7bdat": _FROM_SPSS.format("sas7bdat", "sas"),
+    ".xpt": _FROM_SPSS.format("xport", "xpt"),
+    ".rds": _FROM_R.format("readRDS(file)"),
+    ".rdata": _FROM_R.format("NAME") + ", after load(file)",
+    ".rda": _FROM_R.format("NAME") + ", after load(file)",
+}
+"""How files of statistics programs, which divulge does not read, become files that it reads."""
 
 _LARGEST_SCHEMA = 64  # MB
 _HEADER = 1 << 20  # bytes of a file in which its header is looked for
@@ -212,6 +226,8 @@ def checked_file(path: Path, role: str) -> str:
                 f"also come from standard input (- < {tidy(path.name)}). divulge reads {_READ}."
             )
         inside = f" of the file inside ({suffix!r})" if packing == "zip" else f" {path.suffix!r}"
+        if how := _MADE_BY.get(suffix.lower()):
+            raise TableError(f"{where}: the suffix{inside} is not known. hint: write a .parquet or .csv by {how}.")
         raise TableError(f"{where}: the suffix{inside} is not known. hint: divulge reads {_READ}.")
     return suffix
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from divulge.case.case import Case, build_case
-from divulge.case.relational.linked import Linked
+from divulge.case.relational.linked import KeyFacts, Linked
 from divulge.core.relations import Relation, RelationalSchema
 from divulge.core.schema import Column, Schema
 from divulge.kernels.counts.contingency import joint
 from divulge.tables.frames import collect, table_of
 
-__all__ = ["infer_relational"]
+__all__ = ["infer_relational", "possible_relations"]
 
 _KEY_NAME = re.compile(r"(^|[^a-z])(id|uuid|guid|key|nr|no|number|code)($|[^a-z])|id$", re.I)
 _ORDER_NAME = re.compile(
@@ -156,12 +156,16 @@ def _is_mirrored(relation: Relation, before: Sequence[Relation]) -> bool:
 
 def _share_found(relation: Relation, tables: Mapping[str, Any], missing: Sequence[str]) -> float:
     """Return the share of the present child keys that a parent has."""
+    facts = _key_facts(relation, tables, missing)
+    present = facts.n_children - facts.missing
+    return 1 - facts.orphans / present if present else 0.0
+
+
+def _key_facts(relation: Relation, tables: Mapping[str, Any], missing: Sequence[str]) -> KeyFacts:
     ends = {relation.parent, relation.child}
     names = {t: Schema(tuple(Column(c, "categorical") for c in tables[t].columns)) for t in sorted(ends)}
     linked = Linked({t: (tables[t],) for t in ends}, RelationalSchema(names, (relation,)), missing)
-    facts = linked.key_facts(relation, "real")
-    present = facts.n_children - facts.missing
-    return 1 - facts.orphans / present if present else 0.0
+    return linked.key_facts(relation, "real")
 
 
 def _why(share: float) -> str:
@@ -187,6 +191,61 @@ def _composite(
             if share >= _NAMED_SHARE:
                 yield replace(relation, why=_why(share))
                 return
+
+
+# ---------------------------------------------------------------- relations that nothing but overlap suggests
+
+
+def possible_relations(
+    tables: Mapping[str, Any], relations: Sequence[Relation] = (), *, missing: Sequence[str] = ()
+) -> tuple[Relation, ...]:
+    """Return a relation for each table that has none, which its values make possible: to look at, not to rely on.
+
+    At least half of the values of a column are keys of another table. Of several columns one that bears the name of a
+    key comes first, then the one whose values are most of the other table's keys.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> patients = pl.DataFrame({"patient_id": [7, 8, 9], "age": [30, 41, 41]})
+    >>> visits = pl.DataFrame({"pid": [9, 9, 7, 8], "days": [7, 7, 8, 1]})
+    >>> print(possible_relations({"patients": patients, "visits": visits})[0])
+    visits (pid) -> patients (patient_id)
+    """
+    related = {name for r in relations for name in (r.parent, r.child)}
+    own = {name: collect(table_of(tables[name], f"table {name!r}")) for name in sorted(tables)}
+    found = [_looked_at(name, build_case(t, t, missing=missing)) for name, t in own.items()]
+    ranked: list[tuple[tuple[bool, float], Relation]] = []
+    for parent in found:
+        for child in found:
+            if parent is child or {parent.name, child.name} <= related:
+                continue
+            ranked += [(_overlap(relation, own, missing), relation) for relation in _thinkable(parent, child)]
+    chosen = []
+    for (_, overlap), relation in sorted(ranked, key=lambda r: r[0], reverse=True):
+        if overlap and not {relation.parent, relation.child} <= related:
+            chosen.append(relation)
+            related |= {relation.parent, relation.child}
+    return tuple(chosen)
+
+
+def _thinkable(parent: _Found, child: _Found) -> Iterator[Relation]:
+    for key in parent.unique:
+        family = parent.case.pooled(key).family
+        for column in child.case.schema.columns:
+            name = column.name
+            same = name not in child.unique and not _is_measure(child.case, column)
+            if same and child.case.pooled(name).family == family:
+                yield Relation(parent.name, (key,), child.name, (name,))
+
+
+def _overlap(relation: Relation, tables: Mapping[str, Any], missing: Sequence[str]) -> tuple[bool, float]:
+    """Return whether a child key bears the name of a key, and the part of both sides' keys that the other has."""
+    facts = _key_facts(relation, tables, missing)
+    present = facts.n_children - facts.missing
+    share = 1 - facts.orphans / present if present else 0.0
+    reached = 1 - facts.childless / facts.n_parents
+    return bool(_KEY_NAME.search(relation.child_key[0])), share * reached if share >= _NAMED_SHARE else 0.0
 
 
 # ---------------------------------------------------------------- roles

@@ -123,6 +123,8 @@ def rows_of_people(linked: Linked, unit: str | None = None) -> RowsOfPeople:
     ('users', [2, 0, 2])
     """
     schema = linked.schema
+    if unit is None and len(schema.tables) > 1 and not schema.relations:
+        raise _no_relation(linked)
     root = schema.people(unit)
     for role in linked.roles:
         for relation in schema.children(root):
@@ -134,6 +136,19 @@ def rows_of_people(linked: Linked, unit: str | None = None) -> RowsOfPeople:
     ways = {name: schema.paths(name, root) for name in linked.names if name != root}
     owned = {name: [_owned(linked, way, role, root) for role in linked.roles] for name, way in ways.items() if way}
     return RowsOfPeople(root, ways, owned, {name: _described(linked, name, owned, root) for name in (root, *owned)})
+
+
+def _no_relation(linked: Linked) -> SettingError:
+    from divulge.case.relational.inferred import possible_relations
+
+    tables = {name: linked.frame(name, "real") for name in linked.names}
+    found = possible_relations(tables, missing=linked.missing)
+    lines = found[0].to_toml().strip().replace("\n", ", ").replace("]],", "]]") if found else ""
+    where = f"it holds this one as a comment, from which to take the #: {lines}" if lines else "its comment shows how"
+    return SettingError(
+        f"relations: none was found between the tables {_named(linked.names)}, so that nobody knows whose rows they "
+        f"are. hint: `divulge schema --tables FOLDER > schema.toml`; {where}; then --schema schema.toml."
+    )
 
 
 def _named(names: Sequence[str] | Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from divulge.kernels.relations import totals_of
 __all__ = [
     "Owned",
     "columns_of_people",
+    "described_column",
     "describes",
     "is_target",
     "key_values",
@@ -38,6 +40,11 @@ MOST_FEATURES = 60
 _COMMONEST = 6  # values of a category that are counted
 _RARE = (0.01, 0.2)  # shares of people who have a value once or more, for it to be a column of its own
 _MOST_RARE = 3
+_MADE = re.compile(
+    r"(?P<of>.+): (?:rows(?: with the \w+ commonest value)?|ever the \w+ commonest value|mean|sum|minimum|maximum"
+    r"|(?:commonest|first|last) value|first|last|days from first to last|distinct values|all values)",
+    re.DOTALL,
+)
 _DAY = 86_400e6  # microseconds
 _BETWEEN = " | "
 _RECURRING = 0.5  # share of synthetic rows that name what a real row names, from which keys count as values
@@ -88,7 +95,24 @@ def _first_of_each(names: Sequence[str]) -> list[int]:
 
 def is_target(column: str) -> bool:
     """Return whether a column that describes the rows of people says what somebody wants to know."""
-    return column.endswith((": rows", ": sum")) or ": ever value " in column
+    return column.endswith((": rows", ": sum")) or ": ever the " in column
+
+
+def described_column(column: str) -> str:
+    """Return the column of a table that a column of people was made of: itself if it is one; "" of a number of rows.
+
+    Examples
+    --------
+    >>> described_column("visits.ward: ever the 9th commonest value"), described_column("users.age")
+    ('visits.ward', 'users.age')
+    """
+    made = _MADE.fullmatch(column)
+    return column if made is None else made["of"] if "." in made["of"] else ""
+
+
+def _nth(k: int) -> str:
+    of_ten = {1: "st", 2: "nd", 3: "rd"}
+    return f"{k}{'th' if k % 100 in (11, 12, 13) else of_ten.get(k % 10, 'th')}"
 
 
 def own_columns(linked: Linked, table: str) -> list[str]:
@@ -282,11 +306,16 @@ def _categories(
     ranked = 1 + np.lexsort((np.arange(len(shares)), -shares))
     for k, level in enumerate(ranked[:_COMMONEST].tolist(), 1):
         has = code == level
-        yield pl.Series(f"{name}: rows with value {k}", np.bincount(of[has], count[has], minlength=n).astype(int))
+        yield pl.Series(
+            f"{name}: rows with the {_nth(k)} commonest value",
+            np.bincount(of[has], count[has], minlength=n).astype(int),
+        )
     least, most = _RARE
     rare = [k for k, level in enumerate(ranked) if k >= _COMMONEST and least <= shares[level - 1] <= most]
     for k in rare[:_MOST_RARE]:
-        yield pl.Series(f"{name}: ever value {k + 1}", np.bincount(of[code == ranked[k]], minlength=n) > 0)
+        yield pl.Series(
+            f"{name}: ever the {_nth(k + 1)} commonest value", np.bincount(of[code == ranked[k]], minlength=n) > 0
+        )
 
 
 def _values(name: str, levels: pl.Series, codes: Ints) -> pl.Series:

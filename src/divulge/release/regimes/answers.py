@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from divulge.release.regimes.fields import FIELDS
+from divulge.release.regimes.fields import FIELDS, not_compared
 from divulge.release.regimes.regime import Regime, RegimeLine
 from divulge.report import formatting, order
 from divulge.report.model import Assessment
@@ -53,13 +53,23 @@ class LineAnswer:
 
 
 def answers(regime: Regime, data: Assessment) -> tuple[LineAnswer, ...]:
-    """Return what a report says of each line of a regime; numbers and names are those of its edition."""
+    """Return what a report says of each line of a regime; numbers and names are those of its edition.
+
+    What nothing compares is said in the first line that results answer.
+    """
     told = decision(data)
+    apart = not_compared(data)
+    first = next((i for i, line in enumerate(regime.line, 1) if line.results), 0)
+    lacking = (Said("verdict.not_compared", formatting.brief(f"{apart}.", _LETTERS), "cannot tell"),) if apart else ()
     return tuple(
         LineAnswer(
             number=i,
             line=line,
-            said=(*(_result(r, data, told) for r in line.results), *(_field(f, data, told) for f in line.fields)),
+            said=(
+                *(_result(r, data, told) for r in line.results),
+                *(lacking if i == first else ()),
+                *(_field(f, data, told) for f in line.fields),
+            ),
             read=regime.read_of(line),
         )
         for i, line in enumerate(regime.line, 1)

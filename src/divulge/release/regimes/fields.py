@@ -8,10 +8,13 @@ from divulge.report import formatting
 from divulge.report.claims.prose import claim_in_words
 from divulge.report.model import Assessment
 from divulge.report.prose import statement
+from divulge.report.prose.bounds import holding
+from divulge.report.prose.compared import quoted
 from divulge.report.prose.decision import Decision
 from divulge.report.prose.people import facts_in_words
+from divulge.report.prose.reach import NOT_COMPARED
 
-__all__ = ["FIELDS"]
+__all__ = ["FIELDS", "not_compared"]
 
 _NAMED = 8
 Field = Callable[[Assessment, Decision], str]
@@ -53,8 +56,14 @@ def _tables(data: Assessment, told: Decision) -> str:
     )
 
 
+def not_compared(data: Assessment) -> str:
+    """Return the columns and tables that nothing compares, and why; "" where nothing is cleared or blocked by them."""
+    held = holding(data.verdict.not_compared).items()
+    return "; ".join(f"{quoted(names, _NAMED)}, as {NOT_COMPARED[why]}" for why, names in held)
+
+
 def _untested(data: Assessment, told: Decision) -> str:
-    if data.not_tested or data.failed or data.left_out:
+    if data.not_tested or data.failed or data.left_out or not_compared(data):
         return told.not_tested
     names = [f"{o.attack.replace('_', ' ')} ({formatting.prose(o.why, 80)})" for o in data.not_run]
     more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""

@@ -175,6 +175,11 @@ class _Order:
 def checked_reveal(reveal: Sequence[str]) -> list[str]:
     """Return the parts to show, each once and in a fixed order; raise a `SettingError` for anything else."""
     given = [reveal] if isinstance(reveal, str) else list(reveal)
+    if "values" in given:
+        raise SettingError(
+            "reveal: values of subgroups are data, and no external edition shows them. hint: 'columns' shows the names "
+            "of columns; values are in the custodian's edition of a run with --reveal values."
+        )
     if not set(given) <= set(REVEALS):
         raise SettingError(f"reveal: not a known part. hint: any of {', '.join(REVEALS)}.")
     return [r for r in REVEALS if r in given]

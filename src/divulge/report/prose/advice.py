@@ -6,12 +6,14 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from divulge.attacks.copying.linked import LINKED
+from divulge.case.relational.people_columns import described_column
 from divulge.core.generators import generators_named
 from divulge.core.result import FOUND
 from divulge.report import formatting, order
 from divulge.report.model import Assessment, ResultRecord
 from divulge.report.prose import use
-from divulge.report.prose.bounds import holding, undecided
+from divulge.report.prose.bounds import NO_RELATION, holding, undecided
 from divulge.report.prose.compared import quoted
 from divulge.report.prose.people import people_or_rows
 from divulge.report.prose.reach import NOT_COMPARED
@@ -87,6 +89,34 @@ def leaking_targets(data: Assessment) -> list[str]:
     return known + sorted(found.difference(known))
 
 
+def _copied_numbers(data: Assessment) -> list[str]:
+    """Return the columns of a person's own number that copied people still carry: who knows it finds their record."""
+    numbers = _numbers(data)
+    alone: dict[str, set[str]] = {}
+    for r in _found(data):
+        if _family(data, r) == "copying" and len(r.keys) == 1:
+            alone.setdefault(r.keys[0], set()).add(r.variant)
+    one_table = not data.tables.real.linked  # a column that describes the rows of a person is no number of theirs
+    return [
+        c.name
+        for c in data.schema
+        if c.name in alone
+        and (one_table or c.kind == "identifier")
+        and (c.name in numbers or (LINKED in alone[c.name] and c.kind != "datetime"))
+    ]
+
+
+def _of_tables(data: Assessment, names: Sequence[str]) -> list[str]:
+    """Return the columns that can be left out: of linked tables those of which a column of people was made."""
+    own = (described_column(c) for c in names) if data.tables.real.linked else names
+    return list(dict.fromkeys(filter(None, own)))
+
+
+def _numbers(data: Assessment) -> set[str]:
+    """Return the columns that number rows or people."""
+    return {c.name for c in data.schema if c.kind == "identifier" or "that differ" in c.why}
+
+
 # ---------------------------------------------------------------- the rules
 
 
@@ -156,6 +186,16 @@ def _strangers(data: Assessment) -> Iterator[Advice]:
         )
 
 
+def _own_numbers(data: Assessment) -> Iterator[Advice]:
+    """The number of a copied person stands beside the record: it goes first, and alone it mends nothing."""
+    if numbers := _copied_numbers(data):
+        yield Advice(
+            f"Leave out {quoted(numbers, _MOST)}, or draw new numbers: copied people carry their own.",
+            "Whoever knows somebody's number finds the record by it. Without it the rest is still copied: that takes "
+            "the next points.",
+        )
+
+
 def _copies(data: Assessment) -> Iterator[Advice]:
     copied = [r for r in _found(data) if _family(data, r) in _COPYING]
     if not copied and not _some_person(data):
@@ -196,7 +236,7 @@ def _secret(data: Assessment) -> str:
 
     A target of the run that is guessed, else its first, else a column that is guessed. No number of a row is a secret.
     """
-    numbers = {c.name for c in data.schema if c.kind == "identifier" or "that differ" in c.why}
+    numbers = _numbers(data)
     guessed, wanted = leaking_targets(data), data.settings.targets or ()
     found = [*(t for t in guessed if t in wanted), *wanted, *guessed]
     return next((t for t in found if "," not in t and t not in numbers), "")
@@ -212,12 +252,15 @@ def _some_person(data: Assessment) -> bool:
 
 def _columns(data: Assessment) -> Iterator[Advice]:
     """Columns that carry copies and columns that can be guessed: fewer of them, or broader values."""
-    copied, guessed = carriers(data), leaking_targets(data)
-    which = [f"carry the copies ({quoted(copied, 2)})"] * bool(copied)
-    which += [f"can be guessed ({quoted(guessed, 2)})"] * bool(guessed)
-    if len(copied) + 1 >= len(data.schema) > 2:
+    numbers = _copied_numbers(data)
+    copied, guessed = ([c for c in names if c not in numbers] for names in (carriers(data), leaking_targets(data)))
+    few = [_of_tables(data, names) for names in (copied, guessed)]
+    which = [
+        f"{what} ({quoted(c, 2)})" for what, c in zip(("carry the copies", "can be guessed"), few, strict=True) if c
+    ]
+    if len(copied) + 1 >= len(data.schema) - len(numbers) > 2:
         yield Advice(
-            "Keep the columns: leaving some out hardly helps.",
+            f"Keep the {'other ' if numbers else ''}columns: leaving some out hardly helps.",
             "Copies run through all columns or all but one, so that hardly any table would be left.",
         )
     elif which:
@@ -307,6 +350,13 @@ def _not_compared(data: Assessment) -> Iterator[Advice]:
             "Without strangers nothing can be compared there.",
         )
     for why, columns in holding(data.verdict.not_compared).items():
+        if why == NO_RELATION:
+            yield Advice(
+                f"Relate {quoted(columns, _MOST)} to the people by a [[relation]] in the schema file (divulge schema "
+                "--tables shows its form), or do without.",
+                "Nothing compares a table from which no relation leads to the people.",
+            )
+            continue
         yield Advice(
             f"Make {quoted(columns, _MOST)} the same in all tables, in name and in writing: {NOT_COMPARED[why]}.",
             "What was not compared is not cleared.",
@@ -332,6 +382,6 @@ def _policy(data: Assessment) -> Iterator[Advice]:
 
 
 _RULES: Sequence[Callable[[Assessment], Iterator[Advice]]] = (
-    _mend, _strangers, _copies, _joined, _close, _columns, _holes, _audit, _unfair, _people, _not_compared, _gaps,
-    _policy,
+    _mend, _strangers, _own_numbers, _copies, _joined, _close, _columns, _holes, _audit, _unfair, _people,
+    _not_compared, _gaps, _policy,
 )  # fmt: skip

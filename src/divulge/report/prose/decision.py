@@ -13,6 +13,7 @@ from divulge.report import formatting, order
 from divulge.report.external.rounding import BASE
 from divulge.report.model import NOT_TESTED, Assessment, ResultRecord
 from divulge.report.prose.advice import AGAIN, UNTIL, Advice, advice
+from divulge.report.prose.bounds import NO_RELATION, holding
 from divulge.report.prose.compared import (
     MEMBERS,
     STRANGERS,
@@ -23,6 +24,7 @@ from divulge.report.prose.compared import (
     lead,
     more_people,
     plain_share,
+    quoted,
     seen,
 )
 from divulge.report.prose.contradictions import contradictions
@@ -393,5 +395,7 @@ def _not_tested(data: Assessment) -> str:
     names = untested(data)
     late = [f"{how_many(o.n)} of {o.of:,} tests of {o.attack.replace('_', ' ')}" for o in data.left_out[:_FEW]]
     failed = [f"{f.attack.replace('_', ' ')} (it failed)" for f in data.failed[:_FEW]]
-    told = [*names, *failed, *late]
+    apart = holding(data.verdict.not_compared).get(NO_RELATION, [])
+    unrelated = [f"{quoted(apart, _FEW)} (no relation leads from there to the people)"] if apart else []
+    told = [*unrelated, *names, *failed, *late]
     return f"{formatting.capitalized(', '.join(told))}." if told else "No question that this report asks."

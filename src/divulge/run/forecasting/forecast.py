@@ -9,6 +9,8 @@ from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from divulge.attacks.checks import ACCEPTABLE
 from divulge.attacks.entry import CATALOGUE
 from divulge.case.case import Case, build_case
@@ -43,6 +45,9 @@ from divulge.tables.counting import BY_ROWS, COUNTING, Engine, narrowest
 from divulge.tables.matched_names import some_of
 from divulge.tables.opening import opened
 from divulge.tables.sizes import TableSize, size_of
+
+_PIECES = 16  # of the sample, which is taken from as many places
+_RECURRING = 10  # persons of some pieces who are found in others, from which their number is told by that
 
 __all__ = ["Sizes", "announced", "outlook_of", "plan", "prepared", "sizes_of"]
 
@@ -359,10 +364,28 @@ def announced(sizes: Sizes, reading: Reading, options: RunOptions) -> _Announced
         seed=options.seed, level=options.level,
     )  # fmt: skip
     rows = {role: s.rows for role, s in sizes.tables.items()}
-    people = {r: round(rows[r] * case.n_people(r) / case.n_rows(r)) for r in rows}
+    people = {r: _people_of(case, r, rows[r]) for r in rows}
     whole = tuple(replace(t, n_rows=n) for t, n in zip(case.tables, rows.values(), strict=True))
     known = {f.name: getattr(case, f.name) for f in fields(Case)}
     return _Announced(**known | {"tables": whole, "people_of": people})
+
+
+def _people_of(case: Case, role: str, rows: int) -> int:
+    """Return about how many persons or households a table of so many rows has, from a sample in slices.
+
+    Where the rows of a person stand together, slices have few of the same persons, and persons grow with the rows.
+    Where they stand apart, the persons of some slices recur in others, the more the fewer there are.
+    """
+    there, found = case.n_rows(role), case.n_people(role)
+    units = case.units(role)
+    if units is None or there >= rows:
+        return found if there >= rows else round(rows * found / there)
+    pieces = np.array_split(units, _PIECES)
+    one, other = (np.unique(np.concatenate(pieces[i::4])) for i in (0, 2))  # no piece beside one of the others
+    again = len(np.intersect1d(one, other))
+    grown = rows * found / there
+    recurring = len(one) * len(other) / again if again >= _RECURRING else grown
+    return round(max(found, min(grown, recurring)))
 
 
 def _asked(options: RunOptions, of: tuple[int, int], that_fit: int | None) -> tuple[int, int]:
