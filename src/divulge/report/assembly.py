@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import polars as pl
 from msgspec.structs import replace
@@ -21,24 +20,9 @@ from divulge.report.control_model import PositiveControl
 from divulge.report.environment import machine_words, package_versions
 from divulge.report.external.most import finding_of_most
 from divulge.report.fidelity_model import FidelityScope
-from divulge.report.model import FORMAT, NOT_TESTED, UNTESTED, Assessment
+from divulge.report.model import EXPOSED, FORMAT, NOT_TESTED, UNTESTED, Assessment, ExposedPeople
 
-__all__ = ["EXPOSED", "ExposedPeople", "about_attacks", "assembled", "not_tested"]
-
-EXPOSED = pl.col("copied") | pl.col("replicated_unique") | (pl.col("n_disclosed") > 0)
-"""Whether a record stands on the list of exposed people, by the columns of the records."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExposedPeople:
-    """What is said beside the number of exposed records; None where it is not known."""
-
-    strangers: float | None
-    """The share of strangers' records with such a sign."""
-    people: int | None = None
-    """Members with an exposed record, where a column tells people apart."""
-    people_strangers: float | None = None
-    """The share of strangers, counted as people, with such a record."""
+__all__ = ["about_attacks", "assembled", "not_tested"]
 
 
 def assembled(
@@ -148,7 +132,7 @@ def _records_summary(
     hit = next((r for r in results if (r.attack, r.variant) == ("exposure", "hit") and r.real is not None), None)
     run = {r.attack for r in results}
     least = [] if hit is None else [v for n, v in hit.context.items() if n.startswith("fewest ") and v is not None]
-    exposed = records.filter(EXPOSED)
+    exposed = records.filter(pl.any_horizontal(pl.col(*EXPOSED).cast(pl.Boolean)))
     return model.Records(
         n=len(records),
         flagged=None if hit is None else int(records["flagged"].sum()),

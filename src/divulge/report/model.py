@@ -36,6 +36,7 @@ from divulge.report.summary_model import Summary
 
 __all__ = [
     "ANY_COUNT",
+    "EXPOSED",
     "FORMAT",
     "NOT_TESTED",
     "UNTESTED",
@@ -43,6 +44,7 @@ __all__ = [
     "Assessment",
     "Bound",
     "Column",
+    "ExposedPeople",
     "Facts",
     "Failure",
     "Group",
@@ -269,6 +271,21 @@ class Overall(msgspec.Struct, frozen=True, kw_only=True):
             "people), by the counts that an external edition shows: every edition leads with it. Null without one."
         ),
     ] = None
+
+
+EXPOSED = ("copied", "replicated_unique", "n_disclosed")
+"""Columns of the records of which one is true, or above 0, for a record on the list of exposed people."""
+
+
+class ExposedPeople(msgspec.Struct, frozen=True):
+    """What is said beside the number of exposed records; None where it is not known."""
+
+    strangers: float | None
+    """The share of strangers' records with such a sign."""
+    people: int | None = None
+    """Members with an exposed record, where a column tells people apart."""
+    people_strangers: float | None = None
+    """The share of strangers, counted as people, with such a record."""
 
 
 class Records(msgspec.Struct, frozen=True, kw_only=True):

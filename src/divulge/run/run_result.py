@@ -11,9 +11,8 @@ from divulge.case.case import Case
 from divulge.case.preconditions import table_facts
 from divulge.case.relational.persons import Persons
 from divulge.core.result import Result
-from divulge.report.assembly import ExposedPeople
 from divulge.report.control_model import PositiveControl
-from divulge.report.model import Facts, Failure, LeftOut, LinkedTable, Table, Tables
+from divulge.report.model import ExposedPeople, Facts, Failure, LeftOut, LinkedTable, Table, Tables
 from divulge.run.fidelity_in_run import FidelityFound
 
 __all__ = ["RunResult", "tables_in_report"]

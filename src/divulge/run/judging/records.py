@@ -19,7 +19,7 @@ from divulge.case.distances import distances_of
 from divulge.core.records import Facts
 from divulge.core.result import Result
 from divulge.measures.people_facts import HARDLY, PeopleFacts
-from divulge.report.assembly import EXPOSED, ExposedPeople
+from divulge.report.model import EXPOSED, ExposedPeople
 from divulge.run.judging.named_people import named_people
 from divulge.run.judging.whole_histories import WholeHistories, whole_histories
 from divulge.run.planning.people import People
@@ -181,7 +181,10 @@ def exposed_people(case: Case, results: Sequence[Result], records: pl.DataFrame 
     strangers = None if others is None else float(others.mean())
     if members is None or records is None:
         return ExposedPeople(strangers=strangers)
-    people, apart = len(np.unique(members[records.filter(EXPOSED)["row"].to_numpy()])), case.units("holdout")
+    people, apart = (
+        len(np.unique(members[records.filter(pl.any_horizontal(pl.col(*EXPOSED).cast(pl.Boolean)))["row"].to_numpy()])),
+        case.units("holdout"),
+    )
     if others is None or apart is None:
         return ExposedPeople(strangers=strangers, people=people)
     share = len(np.unique(apart[others])) / len(np.unique(apart))
