@@ -181,10 +181,8 @@ def exposed_people(case: Case, results: Sequence[Result], records: pl.DataFrame 
     strangers = None if others is None else float(others.mean())
     if members is None or records is None:
         return ExposedPeople(strangers=strangers)
-    people, apart = (
-        len(np.unique(members[records.filter(pl.any_horizontal(pl.col(*EXPOSED).cast(pl.Boolean)))["row"].to_numpy()])),
-        case.units("holdout"),
-    )
+    exposed = records.filter(pl.any_horizontal(pl.col(*EXPOSED).cast(pl.Boolean)))["row"].to_numpy()
+    people, apart = len(np.unique(members[exposed])), case.units("holdout")
     if others is None or apart is None:
         return ExposedPeople(strangers=strangers, people=people)
     share = len(np.unique(apart[others])) / len(np.unique(apart))
