@@ -97,6 +97,55 @@ def test_histories_whose_days_were_drawn_anew_and_stretches_of_them_are_found_in
     assert {r.verdict for r in compared(*with_days(2, 0.0)).values()} <= {"none found", "cannot tell"}
 
 
+@pytest.mark.parametrize("clock", [True, False])
+@pytest.mark.parametrize("others", [True, False])
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_days_of_members_are_found_whatever_else_was_drawn_anew(clock, others, share):
+    if not clock and not others:
+        return  # of days alone the whole history is that of days
+    real, synthetic, holdout = with_days(4, 0.0)
+    days = synthetic["when"].to_numpy().copy()
+    k = 8 * round(share * N)
+    days[:k] = real["when"].to_numpy()[:k]
+    rng = np.random.default_rng(4)
+
+    def released(table, when):
+        when = pl.Series("when", when).cast(pl.Datetime("us"))
+        when += pl.Series(rng.integers(0, 86_400, len(when)) * clock * 1_000_000).cast(pl.Duration("us"))
+        return table.with_columns(when).select("user", "when", *["item", "times"] * others)
+
+    tables = (released(real, real["when"]), released(synthetic, days), released(holdout, holdout["when"]))
+    found = {v: r for v, r in compared(*tables).items() if r.verdict == "excess found"}
+    runs = {v for v in found if "run of intervals" in v} if not clock else set()  # of days they are equal, too
+    assert set(found) - runs == ({f"{v}, days alone" for v in (WHOLE_HISTORY, NEAR_HISTORY)} if share else set())
+    if share:
+        one = found[f"{WHOLE_HISTORY}, days alone"]
+        assert (one.real.hits, one.real.n, one.holdout.hits) == (20, N, 0)
+        assert "the days of all rows, under one synthetic unit, of 10.0% of members" in str(one)
+
+
+def test_days_of_linked_rows_are_found_too():
+    real, synthetic, holdout = with_days(5, 0.0)
+    days = synthetic["when"].to_numpy().copy()
+    days[: 8 * 20] = real["when"].to_numpy()[: 8 * 20]
+    rng = np.random.default_rng(5)
+    linked = [
+        {
+            "users": t.select("user_id")
+            .unique(maintain_order=True)
+            .with_columns(age=pl.Series(rng.integers(18, 90, N))),
+            "visits": t,
+        }
+        for t in (x.rename({"user": "user_id"}) for x in (real, synthetic.with_columns(when=pl.Series(days)), holdout))
+    ]
+    report = divulge.assess(
+        linked[0], linked[1], holdout=linked[2], unit="users", models=False, membership=False, fidelity=False
+    )
+    (one,) = (r for r in report.results if r.variant == f"{WHOLE_HISTORY}, days alone")
+    assert one.keys == ("visits",) and (one.real.hits, one.holdout.hits) == (20, 0)
+    assert one.verdict == "excess found"
+
+
 def test_part_of_a_history_is_found_by_the_nearest_alone():
     found = compared(*tables(1, share=0.2, kept=0.7, rows=12))
     assert found[WHOLE_HISTORY].real.hits <= 2

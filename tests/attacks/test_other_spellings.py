@@ -414,6 +414,20 @@ def test_values_in_a_form_that_nobody_has_are_told(make):
     assert told == [True, False]
 
 
+def test_codes_of_digits_alone_beside_hexadecimal_ones_are_written_otherwise():
+    rng = np.random.default_rng(21)
+
+    def badges(n):
+        return [f"{k:010x}" for k in rng.integers(0, 2**40, n)]
+
+    n = 1_500  # of which some fourteen have digits alone
+    real, synthetic, holdout = (coarse(rng, n, who=badges(n)) for _ in range(3))
+    assert real["who"].str.contains("^[0-9]+$").sum() >= 10
+    assert not other_form(build_case(real, synthetic, holdout), "who")
+    decimal = synthetic.with_columns(who=pl.Series([f"{int(t, 16):013d}" for t in synthetic["who"]]))
+    assert other_form(build_case(real, decimal, holdout), "who")
+
+
 @pytest.mark.parametrize(
     "letters", ["абвгдежзиклмнопрстуфхцчшщыэюя", "αβγδεζηθικλμνξοπρστυφχψω", "אבגדהוזחטיכלמנסעפצקרשת"]
 )

@@ -21,7 +21,16 @@ from divulge.case.case import Case
 from divulge.case.column_facts import OWN_NUMBERS
 from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
-from divulge.case.relational.persons import History, Steps, intervals, time_of
+from divulge.case.relational.persons import (
+    DAYS,
+    TIMELESS,
+    History,
+    Steps,
+    has_times_of_day,
+    intervals,
+    on_days,
+    time_of,
+)
 from divulge.core.records import BY_LENGTH
 from divulge.core.result import Group, Result
 from divulge.kernels.row_sets import nearest_rows, pairs_of, row_sets
@@ -44,7 +53,6 @@ HISTORIES = "histories"
 WHOLE_HISTORY = "whole history"
 NEAR_HISTORY = "history, nearly"
 OWN_ROW = "own row"
-_TIMELESS = ", without times"
 OWN_ROW_IN_BINS = "own row, in bins"
 OWN_VALUE = "own value"
 HISTORY_HITS = {
@@ -53,8 +61,10 @@ HISTORY_HITS = {
     OWN_VALUE: "values, under whatever synthetic unit, of",
     OWN_ROW: "rows, under whatever synthetic unit, of",
     OWN_ROW_IN_BINS: "rows, in bins, under whatever synthetic unit, of",
-    f"{WHOLE_HISTORY}{_TIMELESS}": "all rows but their times, under one synthetic unit, of",
-    f"{NEAR_HISTORY}{_TIMELESS}": "the rows but their times, nearly, under one synthetic unit, of",
+    f"{WHOLE_HISTORY}, {TIMELESS}": "all rows but their times, under one synthetic unit, of",
+    f"{NEAR_HISTORY}, {TIMELESS}": "the rows but their times, nearly, under one synthetic unit, of",
+    f"{WHOLE_HISTORY}, {DAYS}": "the days of all rows, under one synthetic unit, of",
+    f"{NEAR_HISTORY}, {DAYS}": "the days of the rows, nearly, under one synthetic unit, of",
     **RUN_HITS,
 }
 """What stands in the synthetic table, in words that precede "members"."""
@@ -130,19 +140,22 @@ def _of_unit(case: Case) -> list[History]:
     whole = History(unit, content, content, persons)
     if time is None or time not in columns:
         return [whole]
-    times = case.codes(time, binned=False)
+    times, days = case.codes(time, binned=False), []
     if case.schema[time].kind in _MEASURED and not case.is_unread(time):
-        numbers = case.numbers(time)
-        whole = changed(whole, intervals=intervals([(numbers[t], p) for t, p in zip(times, person, strict=True)]))
+        when = [case.numbers(time)[t] for t in times]
+        whole = changed(whole, intervals=intervals(list(zip(when, person, strict=True))))
+        if case.schema[time].kind == "datetime" and (rest or has_times_of_day(when)):
+            days = [History(unit, on_days(when), on_days(when), persons, DAYS)]
     if not rest:
-        return [whole]
+        return [whole, *days]
     exact, alike = (_rows(case, rest, binned=binned) for binned in (False, True))
     # ties by what else stands there, so that the order of the file says nothing
     orders = [np.lexsort((c, when, p)) for c, when, p in zip(exact, times, person, strict=True)]
     steps = tuple(Steps(a[o], p[o]) for a, o, p in zip(alike, orders, person, strict=True))
     return [
         changed(whole, steps=steps),
-        History(unit, exact, exact, persons, timeless=True),
+        History(unit, exact, exact, persons, TIMELESS),
+        *days,
     ]
 
 
@@ -214,7 +227,7 @@ def _of_history(case: Case, history: History) -> tuple[list[Result], str]:
             exact.results(Result(attack="copies", variant=OWN_VALUE, keys=history.keys, notes=(_OWN_VALUE,)), score)
         ], ""
     out, note = _together(case, history, exact, coarse)
-    if len(history.keys) > 1 or history.timeless:
+    if len(history.keys) > 1 or history.part:
         return out, note
     own = () if case.persons is None else ((OWN_ROW, exact, (_OWN,)), (OWN_ROW_IN_BINS, coarse, (_OWN, _BINS)))
     for variant, found, notes in own:  # of one table the comparisons of rows look at them
@@ -258,7 +271,7 @@ def _together(case: Case, history: History, exact: _Compared, coarse: _Compared)
     for variant, told, score in scores:
         of_person = np.full(len(sizes), np.nan)
         of_person[asked] = score
-        variant += _TIMELESS if history.timeless else ""
+        variant += f", {history.part}" * bool(history.part)
         notes = [n.format(repr(person)) for n in told]
         plain = Result(attack="copies", variant=variant, keys=history.keys, notes=tuple(notes))
         found = exact.results(plain, of_person)

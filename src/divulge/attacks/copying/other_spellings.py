@@ -94,6 +94,7 @@ _WHOLE = 0.9  # of the values of a column, from which it counts as whole numbers
 _SCRIPTS = (r"\p{Latin}", r"\p{Cyrillic}", r"\p{Greek}")
 _KINDS = (*_SCRIPTS, rf"[\p{{L}}--{'--'.join(_SCRIPTS)}]", r"[0-9]", r"\s", "@", r"[^\p{L}\p{M}0-9\s@]")
 _SIGNS = 2 ** len(_KINDS)
+_SELDOM = 0.02  # share of people, below which a form is one that values have by chance
 _WRITTEN_ALIKE = 0.1  # share of synthetic values in a form of people, below which a column counts as written otherwise
 _ROOM = 25  # bits of a hash that are looked up first: 32 MB
 _BLOCK = 20_000  # texts whose hashes are looked up at once
@@ -304,7 +305,8 @@ def other_form(case: Case, column: str) -> bool:
     """Return whether hardly any synthetic value of a column of texts or identifiers is written as people's values are.
 
     A form is which of letters of some scripts, digits, blanks, @ and other signs a value has; a person's form counts if
-    ten people have it. Values of a hexadecimal digest are read, and so are those that stand there in any spelling.
+    ten people and a fiftieth of them have it: hexadecimal codes are seldom digits alone. Values of a hexadecimal digest
+    are read, and so are those that stand there in any spelling.
     """
     if case.schema[column].kind not in ("text", "identifier") or column == case.unit:
         return False
@@ -316,7 +318,7 @@ def other_form(case: Case, column: str) -> bool:
     if not len(synthetic) or people.sum() < FEW_PEOPLE * 2:
         return False
     times = np.bincount(_signs_of(texts), weights=people, minlength=_SIGNS)
-    known = times >= FEW_PEOPLE
+    known = times >= max(FEW_PEOPLE, _SELDOM * times.sum())
     if 2 * times[known].sum() < times.sum():
         return False  # people write in too many forms to say
     return bool(known[_signs_of(synthetic)].mean() < _WRITTEN_ALIKE)

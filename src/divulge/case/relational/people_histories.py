@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 from divulge.case.column_facts import OWN_NUMBERS, share_alone
 from divulge.case.relational.linked import Linked
 from divulge.case.relational.people_columns import Owned, key_values, own_columns, places_in_order
-from divulge.case.relational.persons import History, Steps, intervals, time_of
+from divulge.case.relational.persons import (
+    DAYS,
+    TIMELESS,
+    History,
+    Steps,
+    has_times_of_day,
+    intervals,
+    on_days,
+    time_of,
+)
 from divulge.core.relations import Relation
 from divulge.kernels.counts.contingency import joint
 
@@ -55,6 +64,7 @@ def histories_of(
         if time is not None and (timeless := _history(linked, name, own, joined[name], loose, without=time)):
             parts[name] = replace(whole, steps=_steps(linked, name, own, joined[name], timeless))
             yield timeless
+        yield from _days(linked, name, own, loose, time)
     yield from parts.values()
     if not parts:
         return
@@ -107,7 +117,7 @@ def _history(
         return None
     exact, coarse = (_taken(numbers, owned, loose) for numbers in (content, alike))
     same = all((a == b).all() for a, b in zip(exact, coarse, strict=True))
-    return History((table,), exact, exact if same else coarse, _persons(owned, loose), bool(without))
+    return History((table,), exact, exact if same else coarse, _persons(owned, loose), TIMELESS * bool(without))
 
 
 def _values(linked: Linked, table: str, owned: Sequence[Owned], loose: Owned) -> Iterator[History]:
@@ -156,6 +166,17 @@ def _intervals(linked: Linked, table: str, owned: Sequence[Owned], time: str | N
     numbers = case.numbers(time)
     when = [numbers[c] for c in case.codes(time, binned=False)]
     return intervals([(w[own.row], own.person) for w, own in zip(when, owned, strict=True)])
+
+
+def _days(linked: Linked, table: str, owned: Sequence[Owned], loose: Owned, time: str | None) -> Iterator[History]:
+    """Yield the days of the rows of people, where the column that orders them has dates and something else is there."""
+    case = linked.case(table)
+    if time is None or case.schema[time].kind != "datetime" or case.is_unread(time):
+        return
+    when = [case.numbers(time)[c] for c in case.codes(time, binned=False)]
+    if has_times_of_day(when) or any(c != time for c in own_columns(linked, table)):
+        days = _taken(on_days(when), owned, loose)
+        yield History((table,), days, days, _persons(owned, loose), DAYS)
 
 
 def _numbered(contents: Sequence[tuple[Ints, ...]], which: int) -> Ints:

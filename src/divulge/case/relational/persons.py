@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from divulge.core.records import Precondition
 from divulge.core.schema import Schema
 
-__all__ = ["History", "Persons", "Steps", "intervals", "time_of"]
+__all__ = ["DAYS", "TIMELESS", "History", "Persons", "Steps", "has_times_of_day", "intervals", "on_days", "time_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_DAY = 86_400e6  # microseconds
 _DIGITS = 14  # that are exact of a difference of two numbers, of those of the larger
 
 
@@ -29,6 +30,10 @@ class Steps:
     """A number for what stands in each row, with numbers in bins and without the time; or for each interval."""
     persons: Ints
     """The person of each row; those of one person are together."""
+
+
+TIMELESS, DAYS = "without times", "days alone"
+"""The rows but for the column that orders them, and of that column the day alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +48,8 @@ class History:
     """The same, with numbers in bins."""
     person: tuple[Ints, ...]
     """Of each role the person of each row: a row of the case, or a unit."""
-    timeless: bool = False
-    """Whether the column that orders the rows is left out of their contents."""
+    part: str = ""
+    """What of the rows is compared, where it is not all: `TIMELESS` or `DAYS`."""
     values: bool = False
     """Whether it is one column of names, numbers or texts, of which only what one person alone has is looked at."""
     steps: tuple[Steps, ...] | None = None
@@ -100,6 +105,24 @@ def intervals(sides: Sequence[tuple[Floats, Ints]]) -> tuple[Steps, ...]:
     values = np.unique(np.concatenate(lengths), return_inverse=True)[1].ravel().astype(np.int64)
     ends = np.cumsum([len(p) for p in persons])[:-1]
     return tuple(map(Steps, np.split(values, ends), persons))
+
+
+def on_days(moments: Sequence[Floats]) -> tuple[Ints, ...]:
+    """Return of each role a number for the day of each row, of moments in microseconds; nan has a number too.
+
+    Examples
+    --------
+    >>> hour, day = 3.6e9, 8.64e10
+    >>> [days.tolist() for days in on_days([np.array([2 * day, 2 * day + hour]), np.array([5 * day, np.nan])])]
+    [[0, 0], [1, 2]]
+    """
+    days = np.unique(np.floor(np.concatenate(moments) / _DAY), return_inverse=True)[1].astype(np.int64)
+    return tuple(np.split(days, np.cumsum([len(m) for m in moments])[:-1]))
+
+
+def has_times_of_day(moments: Sequence[Floats]) -> bool:
+    """Return whether a moment, in microseconds, is no whole day."""
+    return any(bool((np.nan_to_num(m) % _DAY).any()) for m in moments)
 
 
 def time_of(schema: Schema) -> str | None:

@@ -70,7 +70,7 @@ def whole_histories(case: Case, results: Sequence[Result]) -> WholeHistories | N
     if case.persons is None:
         return None
     by_keys = {r.keys: r for r in results if r.variant == WHOLE_HISTORY}
-    known = [(h, by_keys[h.keys]) for h in case.persons.histories if not (h.timeless or h.values) and h.keys in by_keys]
+    known = [(h, by_keys[h.keys]) for h in case.persons.histories if not (h.part or h.values) and h.keys in by_keys]
     found = [(h, r.individual) for h, r in known if r.individual is not None]
     if not found:
         return None
