@@ -160,7 +160,7 @@ def measured(n=600, **context):
         context={f"{name}{end}": value for name, three in context.items()
                  for end, value in zip(("", ", lower limit", ", upper limit"), three, strict=True)},
     )  # fmt: skip
-    return SimpleNamespace(**{f: getattr(found, f) for f in ("variant", "context", "holdout", "risk")})
+    return SimpleNamespace(**{f: getattr(found, f) for f in ("variant", "context", "real", "holdout", "risk")})
 
 
 def test_a_report_says_what_could_have_been_seen():
@@ -185,8 +185,10 @@ def test_a_report_says_what_could_have_been_seen():
 
 def test_a_report_says_who_is_given_away_by_no_distance():
     def said(recognised, others):
-        return membership._people(SimpleNamespace(records=SimpleNamespace(
-            n=100, recognised=recognised, recognised_not_near=others)))  # fmt: skip
+        return membership._people(SimpleNamespace(
+            records=SimpleNamespace(n=100, recognised=recognised, recognised_not_near=others),
+            tables=SimpleNamespace(real=SimpleNamespace(rows=100, units=None, linked=())),
+        ))  # fmt: skip
 
     start = "40 people (40%) are recognised one by one; of those who are, at most 10% are expected by chance."
     assert said(40, 13) == f"{start} Of them 13 are given away by margins or the classifier and by no distance."

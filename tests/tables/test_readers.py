@@ -359,7 +359,7 @@ def test_a_header_without_rows_is_refused(write, text):
         read(write(text))
 
 
-@pytest.mark.parametrize("name", ["t.sas7bdat", "t.jsn", "t", "t.gz", "t.parquet.gz", "t.zst"])
+@pytest.mark.parametrize("name", ["t.xyz", "t.jsn", "t", "t.gz", "t.parquet.gz", "t.zst"])
 def test_an_unknown_suffix_is_refused_with_a_list_of_the_known(write, name):
     with pytest.raises(TableError, match=r"divulge reads CSV .*Parquet .*Arrow .*Excel"):
         read(write("a\n1\n", name))

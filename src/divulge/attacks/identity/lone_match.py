@@ -29,11 +29,13 @@ _WORDS = Words(
     ),
     data="Real, synthetic and holdout table with the keys and one target; for the journalist a population. " + CODED,
     formula=(
-        "claim about a person with key j: s_j = 1, and o_j + c_j = 1 (prosecutor) or F_j = 1 (journalist)\n"
+        "claim about a person with key j: s_j = 1, and o_j + c_j = 1 (prosecutor) or\n"
+        "F_j = 1 (journalist)\n"
         "right claim: the synthetic row has the person's own target\n"
         "p_T, p_C = right claims about members, about strangers, over all of them\n"
         "risk = (p_T - p_C) / (1 - p_C)\n"
-        "o_j, c_j, s_j: records with key j of real, holdout and synthetic table; F_j: people of the population."
+        "o_j, c_j, s_j: records with key j of real, holdout and synthetic table\n"
+        "F_j: people of the population with key j."
     ),
     reading=(
         "The rate is 0 where no claim is right, and 1 where everybody is alone and claimed rightly. Risk 0 means that "
