@@ -124,6 +124,15 @@ def test_a_percent_sign_is_a_hundredth_unless_another_table_has_points(number, r
     assert read.codes[0].tolist() == read.codes[1].tolist()
 
 
+@pytest.mark.parametrize("other", [[True, False], [None, None], ["", ""], [1, 0], ["a", "b"], ["nan", "1"]])
+def test_percents_beside_truth_values_nothing_or_texts_are_read_without_an_error(other):
+    for columns in (["60 %", "7 %"], other), (other, ["60 %", "7 %"]):
+        read = beside(*columns, ["5 %", "60 %"])
+        assert read.family == "text" or {0.05, 0.6} <= set(read.levels.to_list())
+    empty = pl.Series([None, None], dtype=pl.Null)
+    assert beside(["60 %", "7 %"], empty).levels.to_list() == [0.07, 0.6]
+
+
 def test_percents_of_all_tables_are_what_a_spreadsheet_stores():
     signs = beside(["60 %", "7 %", "12,5 %"], ["29 %", "57 %"])
     assert signs.levels.to_list() == [0.07, 0.125, 0.29, 0.57, 0.6]  # not 0.5700000000000001

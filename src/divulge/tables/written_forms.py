@@ -233,8 +233,11 @@ def with_points_of_shares(columns: Sequence[pl.Series], forms: tuple[str, ...]) 
     shares: list[float] = []
     others: list[float] = []
     for series, form in zip(columns, forms, strict=True):
-        read = series if series.dtype.is_numeric() else read_as(series, "number", form or PLAIN_NUMBER)
-        size = read.cast(pl.Float64).abs().replace(0.0, None).median()
+        if series.dtype == pl.String:
+            series = read_as(series, "number", form or PLAIN_NUMBER)
+        elif not series.dtype.is_numeric():
+            continue  # truth values, or nothing at all
+        size = series.cast(pl.Float64).abs().replace(0.0, None).median()
         if isinstance(size, float):
             (shares if is_share_form(form) else others).append(size)
     if not shares or not others or min(others) < 10 * max(shares):
