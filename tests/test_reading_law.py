@@ -39,7 +39,7 @@ AMOUNTS = {
     "1.234,50 €": lambda v: german(f"{v:,.2f}") + " €",
     "EUR 1234.50": lambda v: f"EUR {v:.2f}",
     "1,234.50 USD": lambda v: f"{v:,.2f} USD",
-    "12.50 %": lambda v: f"{v:.2f} %",
+    "12.50 %": lambda v: f"{v * 100:.2f} %",  # a percent is a hundredth
     "72.50 kg": lambda v: f"{v:.2f} kg",
     "exponents": lambda v: f"{v:.9e}",
     "exponents and a decimal comma": lambda v: german(f"{v:.9E}"),
