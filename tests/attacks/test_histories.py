@@ -122,6 +122,7 @@ def test_days_of_members_are_found_whatever_else_was_drawn_anew(clock, others, s
         one = found[f"{WHOLE_HISTORY}, days alone"]
         assert (one.real.hits, one.real.n, one.holdout.hits) == (20, N, 0)
         assert "the days of all rows, under one synthetic unit, of 10.0% of members" in str(one)
+        assert not any("in bins" in note for r in found.values() for note in r.notes if "days alone" in r.variant)
 
 
 def test_days_of_linked_rows_are_found_too():

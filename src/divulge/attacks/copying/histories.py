@@ -145,7 +145,8 @@ def _of_unit(case: Case) -> list[History]:
         when = [case.numbers(time)[t] for t in times]
         whole = changed(whole, intervals=intervals(list(zip(when, person, strict=True))))
         if case.schema[time].kind == "datetime" and (rest or has_times_of_day(when)):
-            days = [History(unit, on_days(when), on_days(when), persons, DAYS)]
+            day = on_days(when)
+            days = [History(unit, day, day, persons, DAYS)]
     if not rest:
         return [whole, *days]
     exact, alike = (_rows(case, rest, binned=binned) for binned in (False, True))

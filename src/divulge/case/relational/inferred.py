@@ -156,7 +156,10 @@ def _is_mirrored(relation: Relation, before: Sequence[Relation]) -> bool:
 
 def _share_found(relation: Relation, tables: Mapping[str, Any], missing: Sequence[str]) -> float:
     """Return the share of the present child keys that a parent has."""
-    facts = _key_facts(relation, tables, missing)
+    return _found_of(_key_facts(relation, tables, missing))
+
+
+def _found_of(facts: KeyFacts) -> float:
     present = facts.n_children - facts.missing
     return 1 - facts.orphans / present if present else 0.0
 
@@ -242,8 +245,7 @@ def _thinkable(parent: _Found, child: _Found) -> Iterator[Relation]:
 def _overlap(relation: Relation, tables: Mapping[str, Any], missing: Sequence[str]) -> tuple[bool, float]:
     """Return whether a child key bears the name of a key, and the part of both sides' keys that the other has."""
     facts = _key_facts(relation, tables, missing)
-    present = facts.n_children - facts.missing
-    share = 1 - facts.orphans / present if present else 0.0
+    share = _found_of(facts)
     reached = 1 - facts.childless / facts.n_parents
     return bool(_KEY_NAME.search(relation.child_key[0])), share * reached if share >= _NAMED_SHARE else 0.0
 
