@@ -412,4 +412,7 @@ def test_two_columns_of_one_name_in_a_file_are_told(tmp_path, capfd, suffix):
             writer.write_table(table)
     with pytest.raises(ColumnError, match=r"twice.*: column names that occur twice: 'a'. hint: rename them"):
         read(path)
+    for engine in ("polars", "duckdb") if suffix == "parquet" else ():
+        with pytest.raises(ColumnError, match=r"twice.*: column names that occur twice: 'a'. hint: rename them"):
+            divulge.assess(path, path, path, engine=engine)
     assert capfd.readouterr().err == ""

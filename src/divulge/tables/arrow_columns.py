@@ -90,7 +90,8 @@ def _rare_in_parquet(pa: Any, source: Any) -> Rare:
     found = pq.read_metadata(source)
     written = (found.metadata or {}).get(b"ARROW:schema")
     fields = pa.ipc.read_schema(pa.BufferReader(b64decode(written))) if written else found.schema.to_arrow_schema()
-    rare = {field.name: field.type for field in fields if is_rare(field.type)}
+    names = [field.name for field in fields]  # of two columns of one name polars before 1.35 reads the last, in silence
+    rare = {field.name: field.type for field in fields if is_rare(field.type) or names.count(field.name) > 1}
     return rare | {path.split(".")[0]: _INTERVAL for path in _intervals(found.schema)}
 
 
@@ -101,7 +102,13 @@ def _intervals(schema: Any) -> list[str]:
 
 
 def parquet_types(path: Path) -> dict[str, pl.DataType] | None:
-    """Return the columns of a Parquet file and the types that they have in memory; None where pyarrow cannot tell."""
+    """Return the columns of a Parquet file and the types that they have in memory; None where pyarrow cannot tell.
+
+    Raises
+    ------
+    ColumnError
+        Two columns have the same name.
+    """
     if find_spec("pyarrow") is None:
         return None
     import pyarrow as pa
@@ -109,8 +116,11 @@ def parquet_types(path: Path) -> dict[str, pl.DataType] | None:
 
     try:
         with pq.ParquetFile(path) as file:
+            text_names(file.schema_arrow.names, path.name)
             columns = _of_parquet(file.schema_arrow.empty_table(), file.schema, path.name)
-    except (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError):
+    except (pa.ArrowException, OSError, ValueError, KeyError, NotImplementedError) as error:
+        if isinstance(error, DivulgeError):
+            raise
         return None
     return {c.name: c.dtype for c in columns}
 

@@ -295,13 +295,13 @@ def _columns(files: Sequence[Path], path: str | PathLike[str], role: str, engine
     """Return the columns of Parquet files and their types; all files must have the same."""
     first: dict[str, Any] = {}
     for file in files:
+        found = _schema(file, role) | dict.fromkeys(in_names(file, path), pl.String())
         if engine == "polars" and (rare := rare_in_file(file, parquet=True)):
             name, kind = next(iter(rare.items()))
             raise TableError(
                 f"{role}: {tidy(file.name)}: column {tidy(name)!r} has the type {tidy(str(kind))!r}, which polars does "
                 "not hold. hint: engine='memory' reads it, and engine='duckdb' counts it."
             )
-        found = _schema(file, role) | dict.fromkeys(in_names(file, path), pl.String())
         first = first or found
         if odd := sorted(set(first) ^ set(found)):
             there, lacking = (files[0], file) if odd[0] in first else (file, files[0])

@@ -196,18 +196,19 @@ def terminal_table(table: Table, width: int = 0, *, edge: bool = True) -> Any:
     """Return a table for rich; where the terminal is too narrow columns are left out, and none is cut or a few letters.
 
     Left out are those that ask for a wider terminal, and where there is no room for the others, the ones that ask for
-    the widest. Without a width all columns stay.
+    the widest. Without a width all columns stay. An edge is an empty line above the table and one below it.
     """
     from rich.box import SIMPLE_HEAD
+    from rich.padding import Padding
     from rich.table import Table as Grid
     from rich.text import Text
 
     cols = table.of(TERMINAL, width)
     cells = {id(c): [c.cell(row) for row in table.rows] for c in cols}
     texts = {of: [clean(plain(cell)) for cell in column] for of, column in cells.items()}
-    room = width - 2 * edge
+    room = width - 2 * _PADDING
     shown = _fitting(cols, texts, room) if width else dict.fromkeys(range(len(cols)))
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=edge)
+    grid = Grid(box=SIMPLE_HEAD, padding=(0, _PADDING), show_edge=False)
     for i, space in shown.items():
         c = cols[i]
         whole = c.whole and (space is None or space >= _widest(c, texts))
@@ -217,11 +218,12 @@ def terminal_table(table: Table, width: int = 0, *, edge: bool = True) -> Any:
     for j in range(len(table.rows)):
         row = [(texts[id(c)][j], cells[id(c)][j]) for c in kept]
         grid.add_row(*(Text(text, cell.shown.colour if isinstance(cell, Word) else "") for text, cell in row))
-    return grid
+    return Padding(grid, (1, 0), expand=False) if edge else grid
 
 
 _LEAST = 16  # letters of a column that may be broken
 _GAP = 3  # spaces between two columns
+_PADDING = 1  # before the first column and after the last: rich before 14.3 takes the room where it draws none, too
 
 
 def _fitting(cols: Sequence[Col], texts: Mapping[int, Sequence[str]], room: int) -> dict[int, int | None]:
