@@ -194,6 +194,34 @@ def test_a_question_for_which_no_time_was_left_says_so():
     assert some["membership"].sentence == "Not tested. No attack of this run asks who is in the real table."
 
 
+KEY_ERROR = "KeyError inside the attack (age -> income); please report it"
+
+
+@pytest.mark.parametrize(("question", "main", "other"), [("copies", "copies", "dcr"), ("inference", "inference", "cap")])
+def test_a_question_whose_attack_failed_is_not_answered_by_another_attack(question, main, other):
+    beside = found(other, 30, 31, "none found", variant="nearness", target="income" if other == "cap" else None)
+    calm = [r for r in CALM if r["attack"] != main]
+    failed = {"attack": main, "why": KEY_ERROR + " hint: nothing."}
+    for missing in ({"failed": [failed]}, {"left_out": [{"attack": main, "n": 2, "of": 2, "why": "the time was up"}]}):
+        tile = {t.id: t for t in tiles(report(*calm, beside, verdict="cannot tell", **missing))}[question]
+        assert (tile.state, tile.bars, tile.by, tile.r) == ("not tested", (), "", None)
+        why = f", as the attack failed: {KEY_ERROR}." if "failed" in missing else ": the time was up."
+        assert (tile.sentence, tile.brief) == (f"Not tested{why}",) * 2
+    half = [{"attack": main, "n": 1, "of": 2, "why": "the time was up"}]  # some of its tests were made
+    tile = {t.id: t for t in tiles(report(*CALM, beside, verdict="cannot tell", left_out=half, failed=[failed]))}
+    assert tile[question].r.attack == main
+
+
+def test_a_finding_of_another_attack_says_that_the_main_one_failed():
+    near = found("dcr", 300, 100, "excess found", variant="nearness")
+    data = report(near, *CALM[1:], failed=[{"attack": "copies", "why": KEY_ERROR}])
+    tile = {t.id: t for t in tiles(data)}["copies"]
+    assert tile.state == "excess found"
+    for text in (tile.sentence, tile.brief):
+        assert text.endswith(f" Its main test did not run, as the attack failed: {KEY_ERROR}.")
+    assert f"failed: {KEY_ERROR}." in " ".join(summary(data).split())
+
+
 @pytest.mark.parametrize("why", [UNFAIR, SAME_PEOPLE])
 def test_a_comparison_that_is_not_fair_says_why(why):
     mean = found("membership", 900, 200, "cannot tell", variant="mean rank")

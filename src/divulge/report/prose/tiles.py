@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from divulge.core.errors import tidy
 from divulge.core.result import FOUND, Verdict, identity, is_compared
 from divulge.measures.result import FidelityVerdict
 from divulge.report import formatting, order
@@ -143,16 +144,13 @@ def tiles(data: Assessment) -> tuple[Tile, ...]:
 
 
 def _tile(q: Asked, data: Assessment) -> Tile:
-    r = _representative(q, data)
-    if r is None:
-        failed = any(f.attack == q.id for f in data.failed)
+    r, missing = _representative(q, data), _why_missing(q, data)
+    repeated = repeated_person(data) if q.id == "copies" else ""
+    if r is None or (missing and r.verdict not in FOUND and not repeated):
         if vain := _in_vain(q, data):
             return Tile(q.id, q.name, q.question, "cannot tell", (), vain, vain, q.clean, "", None)
-        whys = [(o.attack, o.why) for o in data.not_run]
-        whys += [(o.attack, o.why) for o in data.left_out if o.n == o.of]
-        reason = next((why for attack, why in whys if attack == q.id and why), "")
-        why = f"Not tested: {reason}." if reason else f"Not tested. {q.untested}"
-        why = "Not tested: the attack failed." if failed else why
+        reason = next((o.why for o in data.not_run if o.attack == q.id and o.why), "")
+        why = f"Not tested{missing or (f': {reason}.' if reason else f'. {q.untested}')}"
         if q.id == "membership" and data.verdict.verdict in FOUND:
             why += " What was found here may already tell it."
         return Tile(q.id, q.name, q.question, "not tested", (), why, why, q.clean, "", None)
@@ -168,10 +166,11 @@ def _tile(q: Asked, data: Assessment) -> Tile:
     if q.id == "copies" and data.attacks[r.attack].family != "copying":
         by, question = "Copies and nearness", "Do rows lie nearer to people, or further away, than chance allows?"
     person = ""
-    if q.id == "copies" and state not in FOUND and (found := repeated_person(data)):
-        state, person = "excess found", f"{found} "
+    if repeated and state not in FOUND:
+        state, person = "excess found", f"{repeated} "
     whole = _none_whole(data) if by else ""
-    told, brief = f"{person}{whole}{told}{more}", f"{person}{whole}{brief}{less}"
+    lacks = f" Its main test did not run{missing}" if missing else ""
+    told, brief = f"{person}{whole}{told}{more}{lacks}", f"{person}{whole}{brief}{less}{lacks}"
     return Tile(q.id, q.name, question, state, bars(r), told, brief, q.clean, _small(r), r, by=by)
 
 
@@ -184,6 +183,17 @@ def _none_whole(data: Assessment) -> str:
         return ""
     who, others = formatting.rows_or("members", exact.real), formatting.rows_or("strangers", exact.holdout)
     return f"Copied word for word: {hits:,.0f} {who}, {strangers:,.0f} {others}. "
+
+
+def _why_missing(q: Asked, data: Assessment) -> str:
+    """Return why the attack that a question is named after has no result, as the end of "Not tested"; "" if it has."""
+    if any(r.attack == q.id for r in data.results):
+        return ""
+    failed = next((f.why for f in data.failed if f.attack == q.id), "")
+    late = next((o.why for o in data.left_out if o.attack == q.id and o.n == o.of), "")
+    if failed:
+        return f", as the attack failed: {tidy(failed.partition(' hint: ')[0]).rstrip('.')}."
+    return late and f": {late}."
 
 
 def _in_vain(q: Asked, data: Assessment) -> str:
