@@ -197,7 +197,9 @@ def test_a_question_for_which_no_time_was_left_says_so():
 KEY_ERROR = "KeyError inside the attack (age -> income); please report it"
 
 
-@pytest.mark.parametrize(("question", "main", "other"), [("copies", "copies", "dcr"), ("inference", "inference", "cap")])
+@pytest.mark.parametrize(
+    ("question", "main", "other"), [("copies", "copies", "dcr"), ("inference", "inference", "cap")]
+)
 def test_a_question_whose_attack_failed_is_not_answered_by_another_attack(question, main, other):
     beside = found(other, 30, 31, "none found", variant="nearness", target="income" if other == "cap" else None)
     calm = [r for r in CALM if r["attack"] != main]
