@@ -16,6 +16,7 @@ from divulge.case.case import build_case
 from divulge.case.narrow_rows import NarrowRows
 from divulge.case.spill import Spill
 from divulge.core.errors import SettingError
+from divulge.core.result import FOUND, found_by
 from divulge.core.schema import Column, Schema
 from divulge.stats.intervals import normal_quantile
 
@@ -216,6 +217,16 @@ def test_tables_that_differ_without_a_leak_tell_nothing():
         assert not any("small traces" in n for n in r.notes)  # nothing is said of a leak
         assert any("never sees the synthetic table tells members from strangers" in n for n in r.notes)
         assert r.context["AUC without the synthetic table"] > 0.7
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_finding_says_by_what_it_was_found_where_the_interval_of_its_risk_holds_0(seed):
+    real, synthetic, holdout = tables(seed, 300, 0.08)
+    found = [r for r in divulge.membership(real, synthetic, holdout=holdout, scores=FAST) if r.verdict in FOUND]
+    told = [bool(found_by(r)) for r in found]
+    assert told == [r.risk.low_simultaneous <= 0 <= r.risk.high_simultaneous for r in found]
+    assert any(told)
+    assert [" by the order of all scores" in str(r) or " by the highest scores" in str(r) for r in found] == told
 
 
 def test_people_in_both_tables_tell_nothing():

@@ -381,6 +381,28 @@ def test_a_leading_finding_of_membership_begins_with_people():
     )
 
 
+@pytest.mark.parametrize(
+    ("note", "how"),
+    [
+        ("members and strangers are told apart by many small traces, as exact", "the order of all scores"),
+        ("few members are recognised, and surely: among the 1% of people", "the highest scores"),
+    ],
+)
+def test_a_finding_beside_an_interval_that_holds_0_says_by_what_it_was_found(note, how):
+    risk_of = {"risk": risk(-0.01, 0.002, 0.02), "context": {"AUC": 0.53}}
+    scores = found("membership", 206, 200, "excess found", variant="ratio", notes=[note], **risk_of)
+    data, said = leads_with(report(scores), scores), f"Found by {how}, not by these shares."
+    tile = tiles(data)[4]
+    assert (tile.sentence.endswith(said), tile.brief.endswith(said), headline(data).endswith(said)) == (True,) * 3
+    shown = page(data, [])
+    rows = shown[shown.index("All comparisons with counts") :]
+    assert shown.count(said) >= 2 and f'<span class="note">by {how}</span>' in rows.replace("small", "span")
+    assert f"excess found (by {how})" in markdown(data)
+    assert f"Found by {how}" in " ".join(summary(data).split())
+    clear = found("membership", 700, 200, "excess found", variant="ratio", context={"AUC": 0.53})
+    assert all("ound by" not in text for t in tiles(report(clear)) for text in (t.sentence, t.brief))
+
+
 def test_the_bars_on_page_one_have_the_numbers_and_the_words_below_them_what_they_count():
     linked = found("linkability", 40, 2, "excess found", variant="balanced halves, k = 1")
     tile = tiles(report(EXACT, linked))[2]

@@ -25,7 +25,10 @@ from divulge.core.records import (
 )
 
 __all__ = [
+    "BY_HIGHEST",
+    "BY_ORDER",
     "FOUND",
+    "GAPS_BY_ORDER",
     "Baseline",
     "Difference",
     "Group",
@@ -37,6 +40,7 @@ __all__ = [
     "Value",
     "Verdict",
     "escaped",
+    "found_by",
     "identity",
     "is_compared",
     "jsonable",
@@ -270,8 +274,32 @@ def sentence(result: Result) -> str:
         told = "by chance" if result.baseline.what in BY_CHANCE else "without the synthetic table"
         parts.append(f"{percent(result.baseline.rate)} {told} ({result.baseline.what})")
     if result.verdict:
-        parts.append(result.verdict)
+        parts.append(f"{result.verdict}{f' by {how}' if (how := found_by(result)) else ''}")
     return "; ".join(p for p in parts if p) or "undefined: nothing to attack"
+
+
+BY_ORDER, BY_HIGHEST, GAPS_BY_ORDER = (
+    "members and strangers are told apart by many small traces",
+    "few members are recognised, and surely",
+    "members score lower in the order of all scores",
+)
+"""Beginnings of notes on a difference that the interval of the risk does not show."""
+
+
+def found_by(result: ResultRecord) -> str:
+    """Return by what a difference was found that the interval of its risk does not show; "" where that shows it.
+
+    Examples
+    --------
+    >>> found_by(Result(attack="membership", verdict="excess found", notes=(f"{BY_ORDER}, as exact statistics do",)))
+    'the order of all scores'
+    """
+    if any(note.startswith(BY_HIGHEST) for note in result.notes):
+        return "the highest scores"
+    return _ORDER * any(note.startswith((BY_ORDER, GAPS_BY_ORDER)) for note in result.notes)
+
+
+_ORDER = "the order of all scores"
 
 
 def _counted(rate: Rate) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from divulge.attacks.checks import ABSENT, ACCEPTABLE, SHOWN, finite, hold_back, score_of, shown_difference
 from divulge.attacks.membership.edit_score import NAME
-from divulge.core.result import Individual, Rate, Result, Risk, Verdict
+from divulge.core.result import BY_HIGHEST, BY_ORDER, GAPS_BY_ORDER, Individual, Rate, Result, Risk, Verdict
 from divulge.stats.intervals import Interval, normal_quantile
 from divulge.stats.roc import Claims, advantage, auc, claims_at, least_strangers
 from divulge.stats.score_tests import FRONT, SHARES, ScoreTests
@@ -51,13 +51,11 @@ _NAMES = {rate: f"{100 * rate:g}%" for rate in RATES}
 
 _LEAST = "a lower limit of the rate at a false positive rate of {} needs {:,} strangers; there are {:,}"
 _TRACES = (
-    "members and strangers are told apart by many small traces, as exact statistics leave them: at a false positive "
+    f"{BY_ORDER}, as exact statistics leave them: at a false positive "
     "rate of 10% no more members are claimed than chance allows"
 )
-_SURELY = (
-    "few members are recognised, and surely: among the {:g}% of people with the highest scores are more members than "
-    "chance allows"
-)
+_GAPS = f"{GAPS_BY_ORDER}: at a false positive rate of 10% no fewer members are claimed than chance allows"
+_SURELY = f"{BY_HIGHEST}: among the {{:g}}% of people with the highest scores are more members than chance allows"
 _CONSTANT = "the score is the same for everybody"
 _FEW = "strangers are too few for a lower limit at a false positive rate of 10%: {:,}; {:,} would do"
 _WIDE = (
@@ -76,6 +74,7 @@ _SMALL_RATE = "an excess at a false positive rate of 1% cannot be excluded: its 
 NOTES = (
     _LEAST.format("#%", 0, 0).replace("0", "#"),
     _TRACES.replace("10", "#"),
+    _GAPS.replace("10", "#"),
     _SURELY.replace("{:g}", "#"),
     _CONSTANT,
     ABSENT,
@@ -167,7 +166,7 @@ class Judgement:
         `n_families` is the number of families that a finding is corrected for afterwards.
         """
         verdict, told = _verdict(result, self, acceptable)
-        notes = [n for n in result.notes if not n.startswith(("cannot tell", ABSENT, _TRACES, _SURELY[:20]))]
+        notes = [n for n in result.notes if not n.startswith(("cannot tell", ABSENT, _TRACES, _GAPS, BY_HIGHEST))]
         result = replace(result, verdict=verdict, notes=(*notes, *([] if self.unfair else told)))
         if result.risk is not None:
             least = self._detectable(n_families)
@@ -339,8 +338,9 @@ def _verdict(result: Result, test: Judgement, acceptable: float) -> tuple[Verdic
         return "cannot tell", ["cannot tell: " + _FEW.format(sizes[1], least)]
     if test.p_adjusted <= 1 - test.level:
         if test.towards < 0:
-            return "deficit found", [ABSENT]
-        low = result.risk.low
+            high = result.risk.high_simultaneous
+            return "deficit found", [ABSENT, *([_GAPS] if high is None or high >= 0 else [])]
+        low = result.risk.low_simultaneous
         if low is None or low > 0:
             return "excess found", []
         return "excess found", [_SURELY.format(100 * test.share) if 0 < test.share < RATES[0] else _TRACES]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from divulge.core.result import Risk, counts_rows, number
+from divulge.core.result import Risk, counts_rows, found_by, number
 from divulge.report import formatting
 from divulge.report.blocks.table import Cell, Dim, Hash, Name, Piece, Small, Word
 from divulge.report.model import Rate, ResultRecord
@@ -17,6 +17,7 @@ __all__ = [
     "fidelity",
     "hashed",
     "held",
+    "judged",
     "kept",
     "kept_sign",
     "known",
@@ -105,6 +106,12 @@ def two(value: float | None) -> str:
 def verdict(word: str | None) -> Cell:
     """Return a verdict on a risk."""
     return Word(word, word_of(word)) if word else "-"
+
+
+def judged(r: ResultRecord) -> Cell:
+    """Return the verdict of a comparison, and by what it was found where the interval of its risk does not show it."""
+    found, how = verdict(r.verdict), found_by(r)
+    return (found, Small(f"by {how}", "note")) if how and isinstance(found, Word) else found
 
 
 def sign(word: str) -> Cell:

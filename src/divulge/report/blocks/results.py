@@ -66,7 +66,8 @@ def results(
             Num("risk, simultaneous", lambda r: _limited(r.risk), strangers, where=TERMINAL, whole=True),
             Num("p adjusted", lambda r: formatting.p_text(r.p_adjusted), strangers, where=HTML, key="p"),
             Num("score", _score, strangers, where=HTML, key="score"),
-            Col("verdict", lambda r: cells.verdict(r.verdict), strangers, key="verdict", whole=True),
+            Col("verdict", cells.judged, strangers, where=PAGES, key="verdict"),
+            Col("verdict", lambda r: cells.verdict(r.verdict), strangers, where=TERMINAL, whole=True),
         ],
     )
 

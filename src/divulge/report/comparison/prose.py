@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from divulge.attacks.checks import LEVEL
-from divulge.core.result import FOUND, Result, counts_rows, identity, label, number, percent
+from divulge.core.result import FOUND, Result, counts_rows, found_by, identity, label, number, percent
 from divulge.report import formatting
 from divulge.report.comparison.model import Candidate, Comparison
 from divulge.report.comparison.reached import reached_in_words
@@ -118,7 +118,8 @@ def _in_words(result: Result) -> str:
     if _everybody(result):
         return f"every member stands in it verbatim, and {theirs}"
     name = ("copies", "near copies", _named(result))[_place(result)]
-    return f"{name}: {percent(members.rate)} of members, {theirs}"
+    how = f", found by {by}" if (by := found_by(result)) else ""
+    return f"{name}: {percent(members.rate)} of members, {theirs}{how}"
 
 
 def _named(result: Result) -> str:

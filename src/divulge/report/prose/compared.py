@@ -9,7 +9,7 @@ from math import floor, log10, sqrt
 from typing import Literal
 
 from divulge.attacks.copying.other_spellings import FORM_WORDS
-from divulge.core.result import FOUND, TOWARDS, counts_rows
+from divulge.core.result import FOUND, TOWARDS, counts_rows, found_by
 from divulge.report import formatting
 from divulge.report.model import Assessment, Rate, ResultRecord
 from divulge.report.verdicts import word_of
@@ -24,6 +24,7 @@ __all__ = [
     "but_for_identifiers",
     "exact_copies",
     "hit_words",
+    "how_found",
     "how_many",
     "how_right",
     "is_mean",
@@ -272,7 +273,8 @@ def hit_words(r: ResultRecord) -> str:
         return f"Of the descriptions{_of_columns(r)} guessed from the table, so many fit exactly one person."
     if r.attack == "membership" and r.holdout is not None and r.holdout.rate is not None:
         fpr = r.settings.get("fpr")
-        return f"Are taken for members{f', as {fpr:.0%} of strangers are by design' if isinstance(fpr, float) else ''}."
+        design = f", as {fpr:.0%} of strangers are by design" if isinstance(fpr, float) else ""
+        return f"Are taken for members{design}.{how_found(r)}"
     told = "have their values guessed right, column by column" if is_mean(r) else seen(r)
     return f"{formatting.capitalized(told)}."
 
@@ -292,7 +294,7 @@ def lead(r: ResultRecord) -> str:
         told, set_ = (f"{how_many(x.hits, x.n)} ({_share(x, x.n)})" for x in (real, holdout))
         return (
             f"An attacker takes {told} of {formatting.of_units(real)} {MEMBERS} for members, and "
-            f"{set_} of {formatting.of_units(holdout)} {STRANGERS}."
+            f"{set_} of {formatting.of_units(holdout)} {STRANGERS}.{how_found(r)}"
         )
     return _sentence(r, MEMBERS, STRANGERS)
 
@@ -331,16 +333,18 @@ def _of_members(r: ResultRecord, real: Rate, holdout: Rate | None, members: str,
     if r.verdict == "deficit found":
         return (
             f"Members are avoided: an attacker takes {right:,} of {of:,} {members} for members, and {wrong:,} of "
-            f"{of:,} {strangers}. Whoever is not taken for one is more likely a member."
+            f"{of:,} {strangers}. Whoever is not taken for one is more likely a member.{how_found(r)}"
         )
-    told = (
+    return (
         f"With false alarms set to {wrong:,} in {of:,} {strangers}, an attacker recognises {right:,} of {of:,} "
-        f"{members}; chance gives {wrong:,}."
+        f"{members}; chance gives {wrong:,}.{how_found(r)}"
     )
-    low = formatting.risk_value(r, "low")
-    if r.verdict == "excess found" and low is not None and low <= 0:
-        told += " Small traces of many people tell the two groups apart, and hardly anybody is recognised."
-    return told
+
+
+def how_found(r: ResultRecord) -> str:
+    """Return by what a difference was found that its shares do not show, as a sentence that follows them; else ""."""
+    how = found_by(r)
+    return f" Found by {how}, not by these shares." if how else ""
 
 
 def _of_people(r: ResultRecord, real: Rate, holdout: Rate | None, members: str, strangers: str) -> str:
