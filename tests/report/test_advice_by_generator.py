@@ -7,6 +7,7 @@ from test_first_page import EXACT, found, report
 from divulge.core.generators import GENERATORS, generators_named
 from divulge.core.threat_model import NOT_STATED, Release, Threat, template
 from divulge.report.external.edition import external as edition_of
+from divulge.report.model import LinkedTable
 from divulge.report.prose.advice import advice
 
 GUESSED = found("inference", 900, 700, "excess found", variant="nearest record", target="income level")
@@ -72,3 +73,26 @@ def test_the_secret_of_the_audit_is_a_target_of_the_run_and_no_number_of_a_row(t
     data = replace(data, settings=replace(data.settings, targets=targets))
     (told,) = (a.command for a in of(data=data) if a.command)
     assert told.partition(" --secrets ")[2].strip("'") == secret
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "audited"),
+    [
+        ("assess split/real made --holdout split/holdout", "real/people.csv", "split/real/people.csv"),
+        ("assess people=a/people.csv,visits=a/v.csv people=b/people.csv,visits=b/v.csv", "people.csv", "a/people.csv"),
+        ("assess --holdout real/h real made", "real/people.csv", "real/people.csv"),
+        ("divulge.assess(...), 'an unclosed quote", "real/people.csv", "real/people.csv"),
+        ("divulge.assess(...)", "", "real.csv"),  # frames
+    ],
+)
+def test_of_linked_tables_the_audit_deals_that_of_the_people_and_a_column_of_theirs(command, file, audited):
+    targets = ("visits.ward", "visits.cost: sum", "people.sex")
+    data = report(EXACT, GUESSED, command=f"divulge {command}", schema=[
+        {"name": name, "kind": "category"} for name in targets
+    ])  # fmt: skip
+    linked = tuple(LinkedTable(name=n, rows=9, columns=2, people=9, file=file) for n in ("people", "visits"))
+    tables = replace(data.tables, real=replace(data.tables.real, linked=linked))
+    data = replace(data, tables=tables, settings=replace(data.settings, targets=targets))
+    (told,) = (a.command for a in of(data=data) if a.command)
+    assert told.startswith(f"divulge audit {audited} --train") and told.endswith(" --secrets sex")
+    assert not any("people.csv" in t.file for t in edition_of(data).tables.real.linked)

@@ -105,6 +105,9 @@ class LinkedTable(msgspec.Struct, frozen=True, kw_only=True):
     longest_shared: Annotated[
         Count | None, Meta(description="Most rows that ten people, or more, have as many of."), PUBLIC
     ] = None
+    file: Annotated[
+        str, Meta(description='Name of its file, behind that of its folder; "" of a frame, and in an external edition.')
+    ] = ""
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):

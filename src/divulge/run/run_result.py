@@ -69,6 +69,7 @@ def linked_in_report(persons: Persons, which: int) -> tuple[LinkedTable, ...]:
                 people=linked.n_rows(name, role) if name == persons.table else n_people,
                 longest=None if lengths is None else int(lengths.max(initial=0)),
                 longest_shared=int(shared[-1]) if len(shared) else None,
+                file=linked.case(name).tables[which].file,
             )
         )
     return tuple(out)

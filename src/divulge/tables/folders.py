@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from divulge.core.errors import SettingError, TableError
+from divulge.core.errors import SettingError, TableError, tidy
 from divulge.core.relations import RelationalSchema
 from divulge.tables.excel_files import sheet_in
 from divulge.tables.frames import Table
@@ -44,7 +45,9 @@ def read_tables(
         A folder without tables, or a file that cannot be read.
     """
     files = table_files(given, option=option)
-    return {name: read(path, role=table_role(name, side), missing=missing) for name, path in files.items()}
+    folder = f"{tidy(Path(given[0]).resolve().name)}/" if len(given) == 1 and Path(given[0]).is_dir() else ""
+    read_ = {name: read(path, role=table_role(name, side), missing=missing) for name, path in files.items()}
+    return {name: replace(table, file=f"{folder}{table.file}") for name, table in read_.items()}
 
 
 def table_role(name: str, side: str) -> str:

@@ -254,7 +254,7 @@ def _tables(s: Source) -> Tables:
 
 def _table(s: Source, t: Table, role: str) -> Table:
     if s.made or role == "synthetic":
-        linked = tuple(replace(own, name=s.names.name(own.name)) for own in t.linked)
+        linked = tuple(replace(own, name=s.names.name(own.name), file="") for own in t.linked)
         return replace(t, file="", linked=linked)
     rows = s.size(t.rows)
     return Table(
@@ -272,7 +272,7 @@ def _table(s: Source, t: Table, role: str) -> Table:
 def _linked(s: Source, t: LinkedTable) -> LinkedTable:
     """Return a linked table; its rows are rounded by as many as one person may have there."""
     rows = size(t.rows, step_of_rows(t.longest or 1))
-    return published(replace(t, name=s.names.name(t.name), rows=rows, people=s.size(t.people)))
+    return published(replace(t, name=s.names.name(t.name), file="", rows=rows, people=s.size(t.people)))
 
 
 def _column(s: Source, c: Column) -> Column:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from divulge.attacks.copying.linked import LINKED
 from divulge.case.relational.people_columns import described_column
@@ -218,7 +219,7 @@ def _audit(data: Assessment) -> Iterator[Advice]:
     """The generator itself, whose next table may leak again; the command is filled in as far as the run knows it."""
     if not _found(data):
         return
-    parts = ["divulge", "audit", data.tables.real.file or "real.csv", "--train"]
+    parts = ["divulge", "audit", _trained_on(data), "--train"]
     parts.append("python train.py {train} {synthetic} --seed {seed}")
     if data.edition == "custodian":
         parts += ["--unit", data.settings.unit] if data.settings.unit else []
@@ -231,15 +232,36 @@ def _audit(data: Assessment) -> Iterator[Advice]:
     )
 
 
+def _trained_on(data: Assessment) -> str:
+    """Return the file of the table that an audit deals, of linked ones that of the people, with the path of the run."""
+    linked = data.tables.real.linked
+    file = linked[0].file if linked else data.tables.real.file
+    if not file:
+        return "real.csv"
+    given = data.command.partition(" --holdout")[0]
+    try:
+        paths = [PurePath(part.rpartition("=")[2]) for word in shlex.split(given) for part in word.split(",")]
+    except ValueError:  # the command of a program is no line of a shell
+        return file
+    folder, _, name = file.rpartition("/")
+    found = [p.parent / file for p in paths if folder and p.name == folder]
+    return str(next((p for p in [*(p for p in paths if p.name == name), *found]), file))
+
+
 def _secret(data: Assessment) -> str:
     """Return the column whose values people may exchange in an audit; "" where the audit is to choose one.
 
     A target of the run that is guessed, else its first, else a column that is guessed. No number of a row is a secret.
+    Of linked tables it is a column of the people's own.
     """
     numbers = _numbers(data)
     guessed, wanted = leaking_targets(data), data.settings.targets or ()
     found = [*(t for t in guessed if t in wanted), *wanted, *guessed]
-    return next((t for t in found if "," not in t and t not in numbers), "")
+    found = [t for t in found if t not in numbers]
+    if linked := data.tables.real.linked:
+        own = f"{linked[0].name}."
+        found = [t.removeprefix(own) for t in found if t.startswith(own) and described_column(t) == t]
+    return next((t for t in found if "," not in t), "")
 
 
 def _some_person(data: Assessment) -> bool:
