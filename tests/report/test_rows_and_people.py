@@ -96,6 +96,21 @@ def test_a_mean_over_guesses_is_of_rows_of_members(run):
     assert " of the values of members right, and " in short(whole)
 
 
+def test_whoever_is_avoided_or_withheld_are_rows_of_members(run):
+    exact = next(r for r in run[0].assessment.results if (r.attack, r.variant) == ("copies", "exact"))
+    avoided = replace(exact, attack="membership", verdict="deficit found")
+    assert short(avoided).startswith("Rows of members are avoided: ")
+    for verdict, said in (
+        ("excess found", "are hit more"),
+        ("deficit found", "are hit less"),
+        ("none found", "and row"),
+    ):
+        hidden = replace(exact, verdict=verdict, real=replace(exact.real, hits=None, rate=None))
+        assert short(hidden).startswith(f"Rows of members {said}") and "strangers" in short(hidden)
+        of_people = replace(hidden, real=replace(hidden.real, units=None), holdout=replace(exact.holdout, units=None))
+        assert "ows of" not in short(of_people) and short(of_people).startswith("Members ")
+
+
 def test_without_a_unit_rows_are_people():
     real, holdout = (_people(120, seed).drop("person") for seed in (1, 2))
     report = divulge.assess(

@@ -109,7 +109,7 @@ def _told_about(context):
     from types import SimpleNamespace
 
     rate = {"real": 0.9, "holdout": 0.8}
-    sides = {role: SimpleNamespace(rate=r, hits=None, n=100) for role, r in rate.items()}
+    sides = {role: SimpleNamespace(rate=r, hits=None, n=100, units=None) for role, r in rate.items()}
     result = SimpleNamespace(
         attack="linear_reconstruction", target="ill", verdict="excess found", risk=None, context=context, **sides
     )

@@ -1,5 +1,7 @@
 """The overall verdict: findings, bounds of the primary comparisons, and what holds "none found" back. Made by hand."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -243,6 +245,17 @@ def test_a_deficit_is_a_finding_of_its_own():
     less = compared("inference", "CAP", 0.3, "deficit found", target="income")
     assert "members are hit less often than strangers" in told([*PRIMARY, less]).sentence
     assert told([missing, *PRIMARY[1:], compared("dcr", "x", 0.3, "excess found")]).verdict == "excess found"
+
+
+def test_traces_and_deficits_of_rows_are_told_of_rows():
+    less = compared("inference", "CAP", 0.3, "deficit found", target="income")
+    traces = replace(less, attack="membership", target=None, verdict="excess found")
+    for one, said in ((less, "are hit less often than rows of strangers"), (traces, "score higher than rows of str")):
+        of_rows = replace(one, real=replace(one.real, units=40), holdout=replace(one.holdout, units=41))
+        sentence = told([*PRIMARY, of_rows]).sentence
+        assert f"rows of members {said}" in sentence
+        assert len(re.findall(r"(?<!rows of )\b(members|strangers)\b", sentence)) == 0
+        assert "rows of" not in told([*PRIMARY, one]).sentence
 
 
 def test_one_person_s_repeated_record_is_a_finding():

@@ -39,6 +39,7 @@ class VerdictWord:
     of_audit: str = ""
     """What an audit with it found."""
     of_hits: str = ""
+    """With `{members}` and `{strangers}` to fill in: people, or their rows."""
     of_near_rows: str = ""
     of_distance: str = ""
     """What follows a distance with it."""
@@ -60,7 +61,7 @@ RISK = {
         definition="the simultaneous lower limit of the difference between members and strangers is above 0, and the "
         "corrected p-value agrees: the attack is right more often about people in the real table.",
         of_audit="The synthetic tables disclose something about the people they were trained on.",
-        of_hits="Members are hit more often than strangers",
+        of_hits="{members} are hit more often than {strangers}",
         of_near_rows="rows lie nearer to members than to strangers",
     ),
     "deficit found": VerdictWord(
@@ -71,7 +72,7 @@ RISK = {
         "members are missing. Absence tells who is a member, so this is a disclosure too.",
         definition="the simultaneous upper limit of the difference is below 0, and the corrected p-value agrees: the "
         "attack is right less often about people in the real table, as when rows near to them were removed.",
-        of_hits="Members are hit less often than strangers",
+        of_hits="{members} are hit less often than {strangers}",
         of_near_rows="rows near to members are missing, which tells who is a member",
     ),
     "none found": VerdictWord(

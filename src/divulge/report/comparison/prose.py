@@ -114,12 +114,12 @@ def _in_words(result: Result) -> str:
         return f"nearness: {near}"
     if members is None or strangers is None or result.counts != "people" or counts_rows(result):
         return f"{_named(result)}: risk {number(result.risk.value if result.risk else None)}"
-    theirs = f"{percent(strangers.rate)} of strangers"
+    theirs = f"{percent(strangers.rate)} of {formatting.rows_or('strangers', strangers)}"
     if _everybody(result):
         return f"every member stands in it verbatim, and {theirs}"
     name = ("copies", "near copies", _named(result))[_place(result)]
     how = f", found by {by}" if (by := found_by(result)) else ""
-    return f"{name}: {percent(members.rate)} of members, {theirs}{how}"
+    return f"{name}: {percent(members.rate)} of {formatting.rows_or('members', members)}, {theirs}{how}"
 
 
 def _named(result: Result) -> str:

@@ -332,8 +332,8 @@ def _of_members(r: ResultRecord, real: Rate, holdout: Rate | None, members: str,
     right, wrong = round(of * real.rate), round(of * holdout.rate)
     if r.verdict == "deficit found":
         return (
-            f"Members are avoided: an attacker takes {right:,} of {of:,} {members} for members, and {wrong:,} of "
-            f"{of:,} {strangers}. Whoever is not taken for one is more likely a member.{how_found(r)}"
+            f"{formatting.capitalized(members)} are avoided: an attacker takes {right:,} of {of:,} {members} for "
+            f"members, and {wrong:,} of {of:,} {strangers}. Whoever is not taken for one is more likely a member.{how_found(r)}"
         )
     return (
         f"With false alarms set to {wrong:,} in {of:,} {strangers}, an attacker recognises {right:,} of {of:,} "
@@ -381,8 +381,10 @@ def _withheld(r: ResultRecord, members: str) -> str:
     if real is not None and real.rate is not None and real.n and formatting.of_people(r) and not is_mean(r):
         told = f"{how_many(real.hits, real.n)} ({_share(real, real.n)}) {seen(r)}"
         return f"Of {formatting.of_units(real)} {members}, {told}; this edition withholds how many others."
-    compared = "Members were looked for" if r.holdout is None else "Members and strangers were compared"
-    return f"{word_of(r.verdict).of_hits or compared}; this edition withholds the counts."
+    members, strangers = formatting.rows_or("members", real), formatting.rows_or("strangers", r.holdout)
+    compared = f"{members} were looked for" if r.holdout is None else f"{members} and {strangers} were compared"
+    told = word_of(r.verdict).of_hits.format(members=members, strangers=strangers) or compared
+    return f"{formatting.capitalized(told)}; this edition withholds the counts."
 
 
 def _of_guesses(r: ResultRecord, real: Rate, holdout: Rate | None) -> str:

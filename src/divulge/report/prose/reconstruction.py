@@ -24,9 +24,10 @@ def _told(r: ResultRecord) -> str:
     target = formatting.name(r.target or "")
     risk = formatting.risk_value(r)
     shown = "withheld" if risk is None else f"{number(risk)}, {formatting.interval_in_words(r.risk, '_simultaneous')}"
+    members, strangers = formatting.rows_or("members", r.real), formatting.rows_or("strangers", r.holdout)
     return (
-        f"Of “{target}”: {r.verdict}; right about {formatting.rated(r.real)} of members and "
-        f"{formatting.rated(r.holdout)} of strangers (risk {shown}).{_gain(r)}"
+        f"Of “{target}”: {r.verdict}; right about {formatting.rated(r.real)} of {members} and "
+        f"{formatting.rated(r.holdout)} of {strangers} (risk {shown}).{_gain(r)}"
     )
 
 

@@ -27,7 +27,7 @@ from divulge.core.result import (
     percent,
     tidy,
 )
-from divulge.report.formatting import several
+from divulge.report.formatting import rows_or, several
 from divulge.report.model import Bound, LeftOut, NotCompared, Overall
 from divulge.report.prose.bounds import (
     NO_VALUE,
@@ -316,7 +316,8 @@ def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: 
     least = number(worst.risk.low_simultaneous)
     if worst.holdout is None:
         beside = "" if worst.baseline is None else f", {percent(worst.baseline.rate)} with {worst.baseline.what}"
-        text = f"by {label(worst)}, members' values agree in {percent(worst.real.rate)} with the synthetic row{beside}"
+        whose = f"the values of {who}" if (who := rows_or("members", worst.real)) != "members" else "members' values"
+        text = f"by {label(worst)}, {whose} agree in {percent(worst.real.rate)} with the synthetic row{beside}"
         return f"Excess found: {text}; risk {number(worst.risk.value)}, at least {least}."
     if counts_rows(worst):
         members, strangers = worst.real.counted[0], worst.holdout.counted[0]
@@ -330,9 +331,8 @@ def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: 
     knowing = f"knowing {' + '.join(worst.keys)}, " if worst.keys else ""
     about = f" about {worst.target}" if worst.target else ""
     name = f"{worst.attack}{f' ({worst.variant})' if worst.variant else ''}"
-    whose = "rows of " * (worst.real.units not in (None, worst.real.n))
-    shares = percent(worst.real.rate), percent(worst.holdout.rate)
-    people = f"{shares[0]} of {whose}the people in the table and {shares[1]} of {whose}strangers"
+    members, strangers = rows_or("the people in the table", worst.real), rows_or("strangers", worst.holdout)
+    people = f"{percent(worst.real.rate)} of {members} and {percent(worst.holdout.rate)} of {strangers}"
     hits = worst.hit
     said = f"{knowing}the attack {name} is right{about} for {people}"
     if hits != "right for":
@@ -346,14 +346,15 @@ def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: 
 def _traces_sentence(result: Result) -> str:
     """Return the sentence of an excess that a test of all scores sees, and the limits of the risk do not."""
     assert result.real is not None and result.holdout is not None and result.risk is not None
+    members, strangers = rows_or("members", result.real), rows_or("strangers", result.holdout)
     area = result.context.get("AUC")
     scores = (
         "" if area is None else f" (AUC {number(area)}, chance is 0.5; p = {number(result.p_adjusted)} over all scores)"
     )
     return (
-        f"Excess found: by {label(result)}, members score higher than strangers{scores}. These are many small traces: "
-        f"{result.hit} {percent(result.real.rate)} of members and {percent(result.holdout.rate)} of strangers, which "
-        f"chance alone may give (risk {number(result.risk.value)}, simultaneous interval "
+        f"Excess found: by {label(result)}, {members} score higher than {strangers}{scores}. These are many small "
+        f"traces: {result.hit} {percent(result.real.rate)} of {members} and {percent(result.holdout.rate)} of "
+        f"{strangers}, which chance alone may give (risk {number(result.risk.value)}, simultaneous interval "
         f"{number(result.risk.low_simultaneous)} to {number(result.risk.high_simultaneous)})."
     )
 
@@ -363,10 +364,11 @@ def _deficit_sentence(found: Sequence[Result], compared: Sequence[Result], level
     assert clearest.risk is not None
     same = several(_same(clearest, compared), "comparison")
     how = f"{100 * level:.0f}% simultaneous over the {same} of this attack"
+    members, strangers = rows_or("members", clearest.real), rows_or("strangers", clearest.holdout)
     rates = ""
     if clearest.real is not None and clearest.holdout is not None and not counts_rows(clearest):
-        rates = f", {percent(clearest.real.rate)} of members and {percent(clearest.holdout.rate)} of strangers"
-    missing = "members are hit less often than strangers"
+        rates = f", {percent(clearest.real.rate)} of {members} and {percent(clearest.holdout.rate)} of {strangers}"
+    missing = f"{members} are hit less often than {strangers}"
     if CATALOGUE[clearest.attack].family in ("copying", "distance"):
         missing = "rows near to members are missing; absence tells who is a member"
     return (
