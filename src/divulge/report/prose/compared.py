@@ -333,7 +333,8 @@ def _of_members(r: ResultRecord, real: Rate, holdout: Rate | None, members: str,
     if r.verdict == "deficit found":
         return (
             f"{formatting.capitalized(members)} are avoided: an attacker takes {right:,} of {of:,} {members} for "
-            f"members, and {wrong:,} of {of:,} {strangers}. Whoever is not taken for one is more likely a member.{how_found(r)}"
+            f"members, and {wrong:,} of {of:,} {strangers}. Whoever is not taken for one is more likely a member."
+            f"{how_found(r)}"
         )
     return (
         f"With false alarms set to {wrong:,} in {of:,} {strangers}, an attacker recognises {right:,} of {of:,} "
