@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 from report_helpers import AVOIDED, assessment, external, plain, summary
 
+from divulge.attacks.copying.histories import NUMBERS_ROWS
 from divulge.attacks.copying.one_column import ROW_NUMBERS
 from divulge.report.documents.html import page
 from divulge.report.documents.html_front import _compared as drawn
@@ -783,6 +784,23 @@ def test_a_date_or_a_column_made_of_rows_is_no_number_of_a_person():
     assert not any("draw new numbers" in a.do for a in advice(replace(data, schema=dated)))
     table = replace(data.tables.real, linked=(LinkedTable(name="users", rows=9, columns=2, people=9),))
     assert not any("draw new" in a.do for a in advice(replace(data, tables=replace(data.tables, real=table))))
+
+
+def test_a_copied_number_of_rows_of_linked_tables_goes_first_too():
+    whole, value = (
+        found("copies", 90, 1, "excess found", variant="own value", keys=(f"visits.{c}",), notes=notes)
+        for c, notes in (("visit_id", [NUMBERS_ROWS]), ("cost", []))
+    )
+    one = {"rows": 2000, "columns": 4, "sha256": None, "hashed": "file",
+           "linked": [{"name": "patients", "rows": 2000, "columns": 4, "people": 2000}]}  # fmt: skip
+    key = {"name": "patients.id", "kind": "identifier"}
+    own = found("copies", 90, 1, "excess found", variant="linked", keys=("patients.id",))
+    for results, which in (
+        ([own, value, whole], "“patients.id” and “visits.visit_id”"),
+        ([whole], "“visits.visit_id”"),
+    ):
+        first = advice(report(*results, schema=[key], tables={"real": one, "synthetic": one, "holdout": one}))[0]
+        assert first.do == f"Leave out {which}, or draw new numbers: copied people carry their own."
 
 
 def test_advice_on_linked_tables_names_their_columns():

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import divulge
-from divulge.attacks.copying.histories import NEAR_HISTORY, OWN_ROW, WHOLE_HISTORY
+from divulge.attacks.copying.histories import NEAR_HISTORY, NUMBERS_ROWS, OWN_ROW, WHOLE_HISTORY
 from divulge.case.relational import people_columns as module
 from divulge.case.relational.people import PEOPLE_TOGETHER, people_of
 from divulge.cli import cli
@@ -512,6 +512,7 @@ def test_names_and_numbers_within_rows_are_compared_value_by_value():
         found = {(r.variant, r.keys): r for r in divulge.assess(*tables, **FAST).results if r.attack == "copies"}
         own = found["own value", ("orders.card",)]
         assert (own.verdict, own.holdout.hits) == ("excess found", 0)
+        assert NUMBERS_ROWS in own.notes
         assert ("own value", ("orders.oid",)) not in found
 
 
@@ -530,7 +531,7 @@ def test_times_of_rows_dealt_out_to_other_people_are_own_values(share):
     fresh[to] = own.to_numpy()
     synthetic["orders"] = synthetic["orders"].with_columns(when=pl.Series(fresh))
     (found,) = (r for r in divulge.assess(real, synthetic, holdout, **FAST).results if r.variant == "own value")
-    assert found.keys == ("orders.when",)
+    assert found.keys == ("orders.when",) and NUMBERS_ROWS not in found.notes
     assert (found.verdict == "excess found") == bool(share)
     assert found.real.rate == pytest.approx(share, abs=1e-6)
 

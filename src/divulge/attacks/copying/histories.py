@@ -40,6 +40,7 @@ __all__ = [
     "HISTORIES_NOTES",
     "HISTORY_HITS",
     "NEAR_HISTORY",
+    "NUMBERS_ROWS",
     "OWN_ROW",
     "OWN_VALUE",
     "WHOLE_HISTORY",
@@ -84,6 +85,7 @@ _NEAR = (
 )
 _OWN = "the share of the rows of a person that no other person has and that stand in the synthetic table, whose ever"
 _OWN_VALUE = _OWN.replace("rows", "values")
+NUMBERS_ROWS = "each row has a number of its own here"
 _BINS = "numbers were compared in bins"
 _ELSEWHERE = "histories: not compared, they need every row in memory"
 _SAMPLED = "histories: a random sample of {:,} members and {:,} strangers was asked"
@@ -93,6 +95,7 @@ HISTORIES_NOTES = (
     _NEAR.format("'…'"),
     _OWN,
     _OWN_VALUE,
+    NUMBERS_ROWS,
     _BINS,
     _ELSEWHERE,
     _SAMPLED.replace("{:,}", "#"),
@@ -224,9 +227,8 @@ def _of_history(case: Case, history: History) -> tuple[list[Result], str]:
         score = _own_rows(exact)
         if np.mean(~np.isnan(score)) < OWN_NUMBERS:
             return [], ""
-        return [
-            exact.results(Result(attack="copies", variant=OWN_VALUE, keys=history.keys, notes=(_OWN_VALUE,)), score)
-        ], ""
+        notes = (_OWN_VALUE, *([NUMBERS_ROWS] if history.numbers else []))
+        return [exact.results(Result(attack="copies", variant=OWN_VALUE, keys=history.keys, notes=notes), score)], ""
     out, note = _together(case, history, exact, coarse)
     if len(history.keys) > 1 or history.part:
         return out, note

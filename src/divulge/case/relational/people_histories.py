@@ -135,7 +135,8 @@ def _values(linked: Linked, table: str, owned: Sequence[Owned], loose: Owned) ->
         codes = tuple(c.astype(np.int64) for c in case.codes(column.name, binned=False))
         found = zip(_taken(codes, owned, loose), _persons(owned, loose), strict=True)
         content, persons = zip(*((c[c > 0], p[c > 0]) for c, p in found), strict=True)
-        yield History((f"{table}.{column.name}",), content, content, persons, values=True)
+        numbers = column.kind == "identifier" or "that differ" in column.why
+        yield History((f"{table}.{column.name}",), content, content, persons, values=True, numbers=numbers)
 
 
 def _numbers_rows(linked: Linked, table: str, column: str) -> bool:

@@ -52,6 +52,8 @@ class History:
     """What of the rows is compared, where it is not all: `TIMELESS` or `DAYS`."""
     values: bool = False
     """Whether it is one column of names, numbers or texts, of which only what one person alone has is looked at."""
+    numbers: bool = False
+    """Whether that column numbers its rows."""
     steps: tuple[Steps, ...] | None = None
     """The rows of one table in their order, where one column says it."""
     intervals: tuple[Steps, ...] | None = None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from divulge.attacks.copying.histories import NUMBERS_ROWS
 from divulge.attacks.copying.linked import LINKED
 from divulge.case.relational.people_columns import described_column
 from divulge.core.generators import generators_named
@@ -91,7 +92,10 @@ def leaking_targets(data: Assessment) -> list[str]:
 
 
 def _copied_numbers(data: Assessment) -> list[str]:
-    """Return the columns of a person's own number that copied people still carry: who knows it finds their record."""
+    """Return the columns of a person's own number that copied people still carry: who knows it finds their record.
+
+    Of linked tables also those that number the rows of a person in another table.
+    """
     numbers = _numbers(data)
     alone: dict[str, set[str]] = {}
     for r in _found(data):
@@ -104,7 +108,7 @@ def _copied_numbers(data: Assessment) -> list[str]:
         if c.name in alone
         and (one_table or c.kind == "identifier")
         and (c.name in numbers or (LINKED in alone[c.name] and c.kind != "datetime"))
-    ]
+    ] + [r.keys[0] for r in _found(data) if NUMBERS_ROWS in r.notes]
 
 
 def _of_tables(data: Assessment, names: Sequence[str]) -> list[str]:
