@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 import divulge
+from divulge.report.first_page import metrics, people
 from divulge.report.prose.compared import short
 from divulge.report.prose.decision import decision
 from divulge.report.prose.people import people_or_rows, size_of, standing_out
@@ -94,6 +95,22 @@ def test_a_mean_over_guesses_is_of_rows_of_members(run):
     assert short(mean).endswith("of those of rows of strangers.")
     whole = replace(mean, real=replace(mean.real, units=None), holdout=replace(mean.holdout, units=None))
     assert " of the values of members right, and " in short(whole)
+
+
+def test_rows_of_people_are_no_people_for_a_program(run):
+    report, real, _ = run
+    frame, n = report.people(), real["person"].n_unique()
+    assert set(frame["counts"]) == {"rows of people"} and frame.filter(pl.col("verdict") == "excess found").height
+    assert (frame["of_members"] > n).all()
+    assert "people_at_risk_at_least" not in report.metrics()
+    data = report.assessment
+    one = next(r for r in data.results if r.verdict == "excess found" and r.attack == "copies")
+    of_people = replace(one, variant="whole history", real=replace(one.real, units=None))
+    mixed = replace(data, results=(*data.results, of_people))
+    told = people(mixed).filter(pl.col("counts") == "people")
+    assert told.height == 1 and metrics(mixed)["people_at_risk_at_least"] == max(0.0, told["at_least"][0])
+    quiet = replace(data, results=tuple(replace(r, verdict="none found") for r in data.results))
+    assert metrics(quiet)["people_at_risk_at_least"] == 0
 
 
 def test_whoever_is_avoided_or_withheld_are_rows_of_members(run):

@@ -107,7 +107,8 @@ def people(data: Assessment) -> pl.DataFrame:
     """Return one row for each test that counts people: how many members and strangers it hits, and how many more.
 
     `more` is how many more members are hit than strangers would be in as many people; `at_least` and `at_most` are its
-    limits, which hold for all tests of an attack together. A count that an edition withholds is null.
+    limits, which hold for all tests of an attack together. A count that an edition withholds is null. `counts` says
+    whether these numbers are of people, or of rows of people, of whom some have several.
     """
     asks = {attack: q.id for q in asked() for attack in q.attacks(data)}
     types: dict[str, Any] = {
@@ -116,6 +117,7 @@ def people(data: Assessment) -> pl.DataFrame:
         "test": pl.String,
         "verdict": pl.String,
         "primary": pl.Boolean,
+        "counts": pl.String,
         "members": pl.Float64,
         "of_members": pl.Int64,
         "strangers": pl.Float64,
@@ -133,6 +135,7 @@ def people(data: Assessment) -> pl.DataFrame:
             "test": formatting.label(r, "->"),
             "verdict": r.verdict,
             "primary": identity(r) in primary,
+            "counts": "rows of people" if formatting.of_rows(r.real) else "people",
             "members": r.real and r.real.hits,
             "of_members": r.real and r.real.n,
             "strangers": r.holdout and r.holdout.hits,
@@ -154,13 +157,14 @@ def metrics(data: Assessment) -> dict[str, float]:
     known = [[v for v in values if v is not None] for values in risks]
     exact = next((r for r in compared if (r.attack, r.variant) == ("copies", "exact")), None)
     kept = use.of_pairs(data)
-    found = counted.filter(pl.col("verdict") == "excess found")["at_least"]
+    found = counted.filter(pl.col("verdict") == "excess found")
+    of_people = found.filter(pl.col("counts") == "people")["at_least"]  # rows of people are no people
     told: dict[str, float | None] = {
         "score": None if math.isnan(reached := score(data)) else reached,
         "tests": len(compared),
         "excess_found": sum(r.verdict == "excess found" for r in compared),
         "deficit_found": sum(r.verdict == "deficit found" for r in compared),
-        "people_at_risk_at_least": _largest(found.drop_nulls().to_list(), 0.0 if not len(found) else None),
+        "people_at_risk_at_least": _largest(of_people.drop_nulls().to_list(), 0.0 if not len(found) else None),
         "risk_at_least": _largest(known[0]),
         "risk_at_most": _largest(known[1]),
         "members_copied": None if exact is None else formatting.rate_of(exact.real),

@@ -181,10 +181,10 @@ class Report:
     def people(self) -> Any:
         """Return how many people each test hits, the clearest first, as a frame of the kind of the real table.
 
-        One row a test that counts people: question, attack, test, verdict, primary, members, of_members, strangers,
-        of_strangers, and `more`, how many more members are hit than as many strangers, with `at_least` and `at_most`,
-        limits that hold for all tests of an attack together. Tests reach in part the same people: do not add them.
-        With a unit most tests count rows of members, so that `of_members` is then their number.
+        One row a test that counts people: question, attack, test, verdict, primary, counts, members, of_members,
+        strangers, of_strangers, and `more`, how many more members are hit than as many strangers, with `at_least` and
+        `at_most`, limits that hold for all tests of an attack together. Tests reach in part the same people: do not add them.
+        With a unit most tests count rows: `counts` is then "rows of people", and all numbers of that test are of rows.
         Who these people are stands in `records`.
         """
         return as_kind(first_page.people(self.assessment), self.kind)
@@ -194,7 +194,8 @@ class Report:
 
         score (`get_score`), tests, excess_found and deficit_found (how many tests), people_at_risk_at_least (the
         largest `at_least` of `people` among tests that found an excess, which may be of another test than the one that
-        page one leads with, whose choice is by rounded counts), risk_at_least and risk_at_most (largest limits
+        page one leads with, whose choice is by rounded counts; left out where only tests of rows found one),
+        risk_at_least and risk_at_most (largest limits
         of all tests), members_copied and strangers_copied (shares whose whole record is copied), distance_of_pairs (of
         columns, in units of what a fresh sample of people shows).
         """

@@ -331,8 +331,8 @@ def _found_sentence(found: Sequence[Result], compared: Sequence[Result], level: 
     knowing = f"knowing {' + '.join(worst.keys)}, " if worst.keys else ""
     about = f" about {worst.target}" if worst.target else ""
     name = f"{worst.attack}{f' ({worst.variant})' if worst.variant else ''}"
-    whose = rows_or("the people in the table", worst.real), rows_or("strangers", worst.holdout)
-    people = f"{percent(worst.real.rate)} of {whose[0]} and {percent(worst.holdout.rate)} of {whose[1]}"
+    sides = (("the people in the table", worst.real), ("strangers", worst.holdout))
+    people = " and ".join(f"{percent(side.rate)} of {rows_or(who, side)}" for who, side in sides)
     hits = worst.hit
     said = f"{knowing}the attack {name} is right{about} for {people}"
     if hits != "right for":
