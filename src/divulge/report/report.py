@@ -183,7 +183,8 @@ class Report:
 
         One row a test that counts people: question, attack, test, verdict, primary, counts, members, of_members,
         strangers, of_strangers, and `more`, how many more members are hit than as many strangers, with `at_least` and
-        `at_most`, limits that hold for all tests of an attack together. Tests reach in part the same people: do not add them.
+        `at_most`, limits that hold for all tests of an attack together. Tests reach in part the same people: do not add
+        them.
         With a unit most tests count rows: `counts` is then "rows of people", and all numbers of that test are of rows.
         Who these people are stands in `records`.
         """
