@@ -3,6 +3,7 @@
 import io
 import sys
 import time
+import tomllib
 
 import polars as pl
 import pytest
@@ -235,3 +236,29 @@ def test_a_large_file_is_read_in_part_and_its_title_is_told(folder, run, monkeyp
     path = folder / "real.csv"
     path.write_text(f"Export of people\n\n{path.read_text()}")
     assert run("plan", "real.csv", "syn.csv")[2].splitlines().count(TITLED) == 1
+
+
+@pytest.mark.parametrize("codes", [(-9,), (-8, -9)])
+def test_schema_and_plan_tell_of_numbers_that_may_stand_for_missing(codes, run, folder):
+    n = PEOPLE.height
+    ages = pl.Series([codes[i % len(codes)] if i % 9 == 0 else 20 + i for i in range(n)])
+    for name in ("real", "syn", "holdout"):
+        PEOPLE.with_columns(age=ages, pay=ages + 0).write_csv(f"{name}.csv")
+    listed, it, them = (
+        f"{'-8 and -9' if codes[1:] else '-9'}",
+        *(("they stand", "them") if codes[1:] else ("it stands", "it")),
+    )
+    missing = ",".join(map(str, codes))
+    said = (
+        f"'age' and 'pay' hold {listed}, far from all others: if {it} for missing, --missing {missing} reads {them} so"
+    )
+    files = ["real.csv", "syn.csv", "--holdout", "holdout.csv"]
+    told = run("schema", "real.csv")[1]
+    assert told.startswith(f"# {said}\n") and tomllib.loads(told)["columns"]["age"]["kind"] == "numeric"
+    assert said in " ".join(run("plan", *files)[1].split())
+    for quiet in (["schema", "real.csv"], ["plan", *files]):
+        assert "far from all others" not in run(*quiet, f"--missing={missing}")[1]
+    (folder / "both").mkdir()
+    for name in ("people", "others"):
+        PEOPLE.with_columns(age=ages).write_csv(folder / "both" / f"{name}.csv")
+    assert "# 'others.age' and 'people.age' hold" in run("schema", "--tables", "both")[1]

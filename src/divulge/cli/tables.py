@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +13,7 @@ from divulge.core.errors import SettingError, escaped
 
 if TYPE_CHECKING:
     from divulge.core.relations import Relation, RelationalSchema
+    from divulge.tables.frames import Table
 
 __all__ = ["schema"]
 
@@ -53,7 +54,21 @@ def schema(
     read_in = read(table, role="real", missing=missing)
     given = read_schema(schema_file) if schema_file else None
     full = schema_of(read_in, schema=given, unit=unit, ignore=ignore, missing=missing)
-    click.echo(full.to_toml(), nl=False)
+    click.echo(_codes_told({"": read_in}, missing) + full.to_toml(), nl=False)
+
+
+def _codes_told(tables: Mapping[str, Table], missing: Sequence[str]) -> str:
+    """Return comments on numbers that may stand for missing; "" where there are none."""
+    from divulge.tables.column_notes import codes_for_missing
+    from divulge.tables.pooled_columns import pool
+
+    notes = {
+        f"{name}.{c}".removeprefix("."): pool((table,), c, missing).note
+        for name, table in tables.items()
+        for c in table.columns
+    }
+    told = "".join(f"# {escaped(line)}\n" for line in codes_for_missing(notes))
+    return told and f"{told}\n"
 
 
 def _of_several(tables: Sequence[str], schema_file: str | None, missing: Sequence[str]) -> str:
@@ -66,7 +81,7 @@ def _of_several(tables: Sequence[str], schema_file: str | None, missing: Sequenc
     proposed = infer_relational(found, missing=missing)
     full = proposed if given is None else proposed.override(given)
     possible = possible_relations(found, full.relations, missing=missing)
-    return _people_told(full) + _template(full, possible) + full.to_toml()
+    return _people_told(full) + _codes_told(found, missing) + _template(full, possible) + full.to_toml()
 
 
 def _template(schema: RelationalSchema, possible: Sequence[Relation]) -> str:

@@ -29,7 +29,7 @@ from divulge.tables.written_forms import (
 )
 from divulge.tables.written_numbers import NumberTexts
 
-__all__ = ["Notes", "check_form", "check_kind", "lost", "told_once"]
+__all__ = ["Notes", "check_form", "check_kind", "codes_for_missing", "lost", "told_once"]
 
 _KINDS = {"datetime": "dates", "number": "numbers", "boolean": "true and false", "text": "text"}
 _SAID: dict[str, tuple[Family, str]] = {"numeric": ("number", "no number"), "datetime": ("datetime", "no date")}
@@ -106,6 +106,33 @@ def told_once(notes: Mapping[str, str]) -> list[str]:
         names = ", ".join(map(repr, alike[:_NAMED])) + f" and {len(alike) - _NAMED} more" * (len(alike) > _NAMED)
         out[f"{names} have {m['code']} in {share} of the values of a table{m['far']}"] = None
     return list(out)
+
+
+_CODES_TOLD = re.compile(r"far from all others: if (?:it stands|they stand) for missing, --missing (\S+) reads")
+
+
+def codes_for_missing(notes: Mapping[str, str]) -> list[str]:
+    """Return which columns have numbers that often stand for missing, far from all others, by their notes.
+
+    Examples
+    --------
+    >>> far = "far from all others: if it stands for missing, --missing -9 reads it so"
+    >>> codes_for_missing({"age": f"4 of 9 values in real are -9, {far}", "pay": f"1 of 9 is -9, {far}", "job": ""})
+    ["'age' and 'pay' hold -9, far from all others: if it stands for missing, --missing -9 reads it so"]
+    """
+    by: dict[str, list[str]] = {}
+    for column, note in notes.items():
+        if found := _CODES_TOLD.search(note):
+            by.setdefault(found[1], []).append(repr(column))
+    out = []
+    for codes, named in by.items():
+        last = f"{len(named) - _NAMED} more" if len(named) > _NAMED + 1 else named[-1]
+        which = ", ".join(named[: _NAMED if len(named) > _NAMED + 1 else -1])
+        who = f"{which} and {last} hold" if which else f"{last} holds"
+        it, they = ("they stand", "them") if "," in codes else ("it stands", "it")
+        far = f"far from all others: if {it} for missing, --missing {codes} reads {they} so"
+        out.append(f"{who} {codes.replace(',', ' and ')}, {far}")
+    return out
 
 
 def check_kind(where: str, said: Column, family: Family, clean: Sequence[pl.Series]) -> None:

@@ -41,6 +41,7 @@ from divulge.run.planning.linked_people import attacker_of_people, linked_people
 from divulge.run.planning.options import NOBODY, Attacker, Reading, RunOptions, Search, attacker_of, n_jobs
 from divulge.run.planning.people import FEWER
 from divulge.run.planning.plan import Plan, first_key_sets
+from divulge.tables.column_notes import codes_for_missing
 from divulge.tables.counting import BY_ROWS, COUNTING, Engine, narrowest
 from divulge.tables.matched_names import some_of
 from divulge.tables.opening import opened
@@ -246,6 +247,7 @@ def outlook_of(sizes: Sizes, attacker: Attacker, reading: Reading, options: RunO
         seed=options.seed,
         notes=(
             *_lacking(case),
+            *codes_for_missing({c: case.encoded.known(c).note for c in case.columns if c not in case.ignored}),
             *planned.notes,
             *actors_in_words(planned),
             *told,
