@@ -7,8 +7,17 @@ from types import SimpleNamespace as Of
 import numpy as np
 import pytest
 
+from divulge.core.result import Rate, Result, Risk, identity
+from divulge.report.model import Bound
+from divulge.report.prose.bounds import bounds_in_words
 from divulge.report.prose.compared import plain_share
 from divulge.report.prose.reach import people_at_most, reaches
+from divulge.run.judging.verdict import Scope, overall
+from divulge.stats import Interval
+
+
+def interval(limit):
+    return Interval(0.0, -limit, limit)
 
 
 def data(n, limit, acceptable, edition="custodian", bounded=None):
@@ -28,6 +37,23 @@ def test_percent_and_people_of_a_limit_are_one_number(n, limit, edition):
     (reach,) = reaches(data(n, limit, 0.05, edition))
     assert reach.limit == plain_share(reach.people / n, 10_000)
     assert reach.people >= limit * n
+
+
+@pytest.mark.parametrize(("n", "limit"), [(923, 0.0394), (11, 0.637), (31, 0.16), (923, 0.0499)])
+def test_the_sentence_in_full_has_the_number_of_page_one(n, limit):
+    bound = Bound(
+        attack="copies", variant="exact", keys=(), target=None, words="copies", primary=True, limit=limit, shown=1.0,
+        bounded=limit <= 0.05, people=None,
+    )  # fmt: skip
+    (reach,) = reaches(data(n, limit, 0.05))
+    assert bounds_in_words([bound], 0.05, {identity(bound): n}) == f"Copies at most {reach.limit}."
+    compared = Result(
+        attack="copies", variant="exact", real=Rate(hits=1, n=n, rate=1 / n), holdout=Rate(hits=1, n=n, rate=1 / n),
+        risk=Risk(value=0.0, low=-limit, high=limit, low_simultaneous=-limit, high_simultaneous=limit, level=0.95,
+                  method=""), verdict="cannot tell", comparison=Of(at=lambda level: (interval(limit),) * 2),
+    )  # fmt: skip
+    told = overall([compared], True, 0.95, 0.05, Scope(n_members=n))
+    assert f"Copies at most {reach.limit}" in told.sentence
 
 
 def test_a_limit_that_is_kept_is_never_shown_above_what_it_must_keep():

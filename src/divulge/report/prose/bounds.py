@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import ceil, floor
 
 from divulge.attacks.entry import CATALOGUE
-from divulge.core.result import percent, tidy
+from divulge.core.result import Identity, identity, percent, tidy
 from divulge.report.model import Bound, NotCompared
+from divulge.report.prose.compared import plain_share
 
 __all__ = [
     "ALONE",
@@ -29,6 +31,7 @@ __all__ = [
     "lacking_in",
     "none_found",
     "undecided",
+    "whole_people",
 ]
 
 COARSE = (
@@ -65,8 +68,24 @@ def undecided(bounds: Sequence[Bound]) -> list[Bound]:
     return [b for b in bounds if b.primary and not b.bounded]
 
 
-def bounds_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
+def whole_people(share: float, n: int, most: float = 1.0, step: int = 1) -> int:
+    """Return how many of n people a share is at most, as a multiple of `step`.
+
+    A part of a person is one more, but not above the share `most` that is known to hold.
+
+    Examples
+    --------
+    >>> whole_people(0.0109, 1500), whole_people(0.0109, 1500, step=5), whole_people(0.0499, 923, most=0.05)
+    (17, 20, 46)
+    """
+    whole = step * ceil(round(max(0.0, share) * n / step, 6))
+    return min(n, whole) if whole <= most * n else step * floor(round(most * n / step, 6))
+
+
+def bounds_in_words(bounds: Sequence[Bound], acceptable: float, n: Mapping[Identity, int] | None = None) -> str:
     """Return the bound that each comparison reaches, and how many people would do where that is too much.
+
+    `n` is of how many people each comparison is: its limit is then that of whole people, as on page one.
 
     Examples
     --------
@@ -76,8 +95,15 @@ def bounds_in_words(bounds: Sequence[Bound], acceptable: float) -> str:
     'Copies at most 0.4%.'
     """
     told = _largest(bounds)
-    primary = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if b.primary]
-    stated = [f"{tidy(n)} {_reached(b, acceptable)}" for n, b in told.items() if not b.primary]
+    of = n or {}
+    primary, stated = (
+        [
+            f"{tidy(name)} {_reached(b, acceptable, of.get(identity(b)))}"
+            for name, b in told.items()
+            if b.primary == main
+        ]
+        for main in (True, False)
+    )
     parts = [", ".join(primary[:_NAMED]) + _more(len(primary)), ", ".join(stated)]
     text = "; ".join(p for p in parts if p)
     means = NEARNESS if any(b.primary and b.bounded and b.words == "nearness" for b in told.values()) else ""
@@ -124,11 +150,13 @@ def fixed_in_words(required: Sequence[str], bounds: Sequence[Bound]) -> str:
     return asked + (f" A policy accepts {limits}." if limits else "")
 
 
-def _reached(bound: Bound, acceptable: float) -> str:
+def _reached(bound: Bound, acceptable: float, n: int | None) -> str:
     acceptable = acceptable if bound.acceptable is None else bound.acceptable
     if bound.limit is None:
         return f"at most {percent(acceptable)}" if bound.bounded else "not bounded"
-    reached = f"at most {percent(max(0.0, bound.limit))}"
+    most = acceptable if bound.bounded else 1.0
+    share = whole_people(bound.limit, n, most) / n if n else max(0.0, bound.limit)
+    reached = f"at most {plain_share(share, 10_000)}"
     if bound.bounded:
         return reached
     wanted = percent(acceptable)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
 
 from divulge.core.result import FOUND, Verdict, identity
 from divulge.report import formatting, order
@@ -22,6 +21,7 @@ from divulge.report.prose.bounds import (
     holding,
     lacking_in,
     undecided,
+    whole_people,
 )
 from divulge.report.prose.compared import plain_share, quoted
 from divulge.report.prose.people import people_in
@@ -206,8 +206,7 @@ def people_at_most(share: float, data: Assessment, most: float = 1.0) -> int | N
     n, step = members_of(data), BASE if data.edition == "external" else 1
     if n is None:
         return None
-    whole = step * ceil(round(max(0.0, share) * n / step, 6))
-    return min(n, whole) if whole <= most * n else step * floor(round(most * n / step, 6))
+    return whole_people(share, n, most, step)
 
 
 def _height(bound: Bound) -> float:

@@ -27,7 +27,7 @@ from divulge.core.result import (
     percent,
     tidy,
 )
-from divulge.report.formatting import rows_or, several
+from divulge.report.formatting import of_people, of_rows, rows_or, several
 from divulge.report.model import Bound, LeftOut, NotCompared, Overall
 from divulge.report.prose.bounds import (
     NO_VALUE,
@@ -193,7 +193,9 @@ def told_verdict(
         return "deficit found", _deficit_sentence(deficit, compared, level) + doubt
     if not compared:
         return "cannot tell", "No attack could be compared with strangers." + _gap(results, scope) + doubt
-    reached = bounds_in_words(bounds, acceptable)
+    n = next((r.real.units for r in results if r.real is not None and r.real.units is not None), scope.n_members)
+    counted = [identity(r) for r in results if of_people(r) and not of_rows(r.real)]
+    reached = bounds_in_words(bounds, acceptable, dict.fromkeys(counted, n))
     largest = _largest_screened(compared, bounds)
     gap = untested(results, scope.planned, scope.primary)
     required = tuple(scope.primary or ())
