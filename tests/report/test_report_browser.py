@@ -233,3 +233,35 @@ def test_the_page_works_in_the_sandbox_of_a_notebook(tmp_path, page):
         complaints.append([line for line in told.splitlines() if "CONSOLE" in line])
     assert complaints[0] == []
     assert "Blocked script execution" in complaints[1][0]  # and without the permission nothing is sorted
+
+
+_MEASURED = """<script>addEventListener('load', () => {
+document.querySelectorAll('details').forEach(d => d.open = true);
+const least = Math.min(99, ...[...document.querySelectorAll('.chart')].filter(s => s.getBoundingClientRect().width).map(s =>
+  s.getBoundingClientRect().width / s.viewBox.baseVal.width * parseFloat(getComputedStyle(s.querySelector('text')).fontSize)));
+const over = [...document.querySelectorAll('.tile-bars')].filter(e => e.scrollWidth > e.clientWidth).length;
+parent.document.title = ['m', document.documentElement.scrollWidth, innerWidth, least.toFixed(1), over].join(' ')
+})</script></body>"""
+
+
+@pytest.mark.parametrize("width", [390, 1000])
+def test_letters_of_charts_can_be_read_on_a_phone_and_labels_of_tiles_stay_within(tmp_path, page, width):
+    """Chromium makes no window narrower than 500 px, so that the page stands in a frame."""
+    real, other, holdout = (pl.DataFrame({"a": range(i, i + 90), "b": [0, 1] * 45}) for i in (0, 200, 400))
+    divulge.compare(real, {"one": other, "two": holdout}, holdout=holdout).to_html(tmp_path / "compared.html")
+    for path, tiles in ((page, True), (tmp_path / "compared.html", False)):
+        text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", path.read_text())
+        text = re.sub(r"\d+ of 160 \(\d+%\)", "3,939 of 39,032 (10.1%)", text)
+        (tmp_path / "inner.html").write_text(text.replace("</body>", _MEASURED))
+        frame = f'<iframe src="inner.html" style="width:{width}px;height:900px"></iframe>'
+        (tmp_path / "outer.html").write_text(f"<title>no</title><body>{frame}</body>")
+        out, _ = chromium(
+            tmp_path, "--window-size=1300,1000", "--allow-file-access-from-files", "--dump-dom",
+            f"file://{tmp_path / 'outer.html'}",
+        )  # fmt: skip
+        content, inner, least, over = map(
+            float, re.search(r"<title>m (\d+) (\d+) ([\d.]+) (\d+)</title>", out).groups()
+        )
+        assert inner == width and over == 0
+        assert width > 500 or (content <= inner and least >= 10)
+        assert not tiles or "3,939 of 39,032" in text

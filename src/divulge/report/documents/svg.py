@@ -9,6 +9,8 @@ from markupsafe import Markup, escape
 from divulge.core.errors import tidy
 from divulge.report.verdicts import word_of
 
+_NARROW = 360  # widest chart that a phone shows whole with letters of 10 px; a wider one is moved sideways there
+
 
 def drawing(
     uid: str,
@@ -30,9 +32,10 @@ def drawing(
     if description:
         words += f'<desc id="{uid}d">{escape(tidy(description))}</desc>'
         names += f" {uid}d"
+    own = f' width="{width}" tabindex="0"' if css == "chart" and width > _NARROW else ""
     fit = ' preserveAspectRatio="none"' if stretched else ""
     return Markup(  # every text above is escaped, the rest are numbers
-        f'<svg class="{css}" viewBox="0 0 {width} {height}"{fit} role="img" aria-labelledby="{names}">'
+        f'<svg class="{css}" viewBox="0 0 {width} {height}"{fit}{own} role="img" aria-labelledby="{names}">'
         f"{words}{body}</svg>"
     )
 
