@@ -283,6 +283,7 @@ def test_half_a_row_is_found_on_its_columns():
         "all but one",
         *["one column"] * 6,
         *["one column, nearly equal"] * 6,
+        "row, shifted",
         *["linked"] * 3,
         "row order",
     ]

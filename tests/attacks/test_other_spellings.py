@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import unicodedata
+import uuid
 
 import numpy as np
 import polars as pl
@@ -388,6 +389,40 @@ def test_tables_elsewhere_give_the_same_rates():
     assert found(here) == {("one column, without marks", ("who",))}
 
 
+def sha(text, algorithm=hashlib.sha256):
+    return algorithm(text.encode())
+
+
+PSEUDONYMS = {
+    "cut": lambda t: sha(t).hexdigest()[:10],
+    "cut, in an address": lambda t: sha(t, hashlib.md5).hexdigest()[:12] + "@example.org",
+    "cut, behind a word": lambda t: "USER_" + sha(t, hashlib.sha1).hexdigest()[:8].upper(),
+    "SHA-384": lambda t: sha(t, hashlib.sha384).hexdigest(),
+    "as a UUID": lambda t: str(uuid.UUID(sha(t, hashlib.md5).hexdigest())),
+    "UUID 5": lambda t: str(uuid.uuid5(uuid.NAMESPACE_URL, t)),
+    "UUID 3": lambda t: "{" + str(uuid.uuid3(uuid.NAMESPACE_DNS, t)) + "}",
+    "base 64": lambda t: base64.b64encode(sha(t).digest()).decode(),
+    "base 64 of an address": lambda t: base64.urlsafe_b64encode(sha(t, hashlib.sha1).digest()).decode().rstrip("="),
+    "base 32, cut": lambda t: base64.b32encode(sha(t).digest()).decode()[:16],
+}
+
+
+@pytest.mark.parametrize("make", [names, numbers])
+@pytest.mark.parametrize("how", PSEUDONYMS)
+def test_pseudonyms_that_are_digests_without_a_salt_are_found(make, how):
+    rng = np.random.default_rng(5)
+    real, synthetic, holdout = (coarse(rng, N, who=make(rng, N)) for _ in range(3))
+    who = pl.Series([PSEUDONYMS[how](t) for t in [*real["who"][:20], *synthetic["who"][20:]]])
+    results = divulge.copies(real, synthetic.with_columns(who=who), holdout=holdout, variants=["one column"])
+    assert found(results) == {("one column, digest", ("who",))}
+    (one,) = [r for r in results if r.variant == "one column, digest"]
+    assert one.real.hits >= 15  # a short one may lack a letter or a digit
+    assert one.holdout.hits == 0
+    salted = pl.Series([PSEUDONYMS[how](f"salt{t}") for t in real["who"]])
+    results = divulge.copies(real, synthetic.with_columns(who=salted), holdout=holdout, variants=["one column"])
+    assert not found(results)
+
+
 # ---------------------------------------------------------------- forms that no comparison reads
 
 
@@ -408,10 +443,71 @@ def test_values_in_a_form_that_nobody_has_are_told(make):
     assert other_form(build_case(real, synthetic.with_columns(who=coded), holdout), "who")
     some = pl.concat([coded[:170], synthetic["who"][170:]])
     assert not other_form(build_case(real, synthetic.with_columns(who=some), holdout), "who")
-    signs = pl.Series([f"~{k}~" for k in range(1000, 1000 + N)])
+    signs = pl.Series([f"~{k}q4" for k in range(1000, 1000 + N)])
     few = [real.with_columns(who=pl.concat([signs[:k], real["who"][k:]])) for k in (9, 10)]
     told = [other_form(build_case(t, synthetic.with_columns(who=signs), holdout), "who") for t in few]
     assert told == [True, False]
+
+
+def diagnoses(rng, n):
+    return [", ".join(f"{rng.choice(list('ABCDEF'))}{k:02d}.{k % 7}" for k in rng.integers(0, 99, m))
+            for m in rng.integers(4, 9, n)]  # fmt: skip
+
+
+def remarks(rng, n):
+    common = ["the", "of", "and", "to", "in", "is", "was", "for", "on", "with"]
+    rare = ["".join(map(chr, 97 + rng.integers(0, 26, 6))) for _ in range(60)]
+    return [" ".join(rng.choice(common if rng.random() < 0.5 else rare) for _ in range(20)) for _ in range(n)]
+
+
+COMMON = {"the", "of", "and", "to", "in", "is", "was", "for", "on", "with"}
+ELSEWHERE = {
+    "salted digest behind a letter": (
+        lambda g, n: [f"P{k}" for k in numbers(g, n)],
+        lambda t: sha("s" + t).hexdigest()[:11].upper(),
+    ),
+    "number as a salted digest": (
+        lambda g, n: [f"Street {k}" for k in g.integers(1, 10**6, n)],
+        lambda t: "Street " + sha("s" + t).hexdigest()[:7],
+    ),
+    "codes cut": (diagnoses, lambda t: ", ".join(c[:3] for c in t.split(", "))),
+    "codes behind a word": (diagnoses, lambda t: ", ".join("ICD10:" + c for c in t.split(", "))),
+    "words in order, each once": (remarks, lambda t: " ".join(sorted(set(t.split())))),
+    "without common words": (remarks, lambda t: " ".join(w for w in t.split() if w not in COMMON)),
+    "words cut": (remarks, lambda t: " ".join(w[:-1] for w in t.split())),
+}
+
+
+@pytest.mark.parametrize("how", ELSEWHERE)
+def test_values_whose_signs_or_words_are_nobodys_are_told(how):
+    rng = np.random.default_rng(31)
+    make, change = ELSEWHERE[how]
+    who = make(rng, 3 * N)
+    real, synthetic, holdout = (coarse(rng, N, who=pl.Series(who[k * N : (k + 1) * N])) for k in range(3))
+    assert not other_form(build_case(real, synthetic, holdout), "who")
+    for table in (real, synthetic):
+        other = synthetic.with_columns(who=pl.Series([change(t) for t in table["who"]]))
+        assert other_form(build_case(real, other, holdout), "who")
+
+
+@pytest.mark.parametrize(
+    ("make", "change"),
+    [
+        (names, str.upper),
+        (names, lambda t: ", ".join(reversed(t.split()))),
+        (names, plain_ascii),
+        (numbers, lambda t: f"{t[:4]}-{t[4:]}"),
+        (lambda g, n: [f"P{k}" for k in numbers(g, n)], lambda t: "P" + t[-5:]),
+        (diagnoses, lambda t: ", ".join(reversed(t.split(", ")))),
+        (remarks, lambda t: " ".join(t.split()[3:])),
+    ],
+)
+def test_values_in_a_form_that_is_read_are_not(make, change):
+    rng = np.random.default_rng(32)
+    who = make(rng, 3 * N)
+    real, synthetic, holdout = (coarse(rng, N, who=pl.Series(who[k * N : (k + 1) * N])) for k in range(3))
+    changed_form = synthetic.with_columns(who=pl.Series([change(t) for t in synthetic["who"]]))
+    assert not other_form(build_case(real, changed_form, holdout), "who")
 
 
 def test_codes_of_digits_alone_beside_hexadecimal_ones_are_written_otherwise():

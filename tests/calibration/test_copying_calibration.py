@@ -380,6 +380,29 @@ def test_intervals_between_dates_are_found_and_chance_is_not(runs, errors):
 
 
 @runs(20, 200)
+@pytest.mark.parametrize("zeros", [0, 0.7])
+def test_moved_rows_are_found_and_chance_is_not(zeros, runs, errors):
+    """The numbers of 5% of 400 people, those of each times a factor of its own, are found; without any, at most one table in twenty has a finding."""
+    wrong, found = 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 23])
+        amounts = [np.exp(rng.normal(0, 1, (400, 12)) + rng.normal(0, 1, (400, 1))) for _ in range(3)]
+        amounts = [np.where(rng.random(x.shape) < zeros, 0, x) for x in amounts]
+        leaky = amounts[1].copy()
+        leaky[:20] = amounts[0][:20] * rng.uniform(0.5, 2, (20, 1))
+        for released, planted in ((amounts[1], False), (leaky, True)):
+            tables = [
+                pl.DataFrame(x.round(3), schema=[f"c{j}" for j in range(12)])
+                for x in (amounts[0], released, amounts[2])
+            ]
+            results = divulge.copies(*tables[:2], holdout=tables[2], seed=i, variants=["moved rows"])
+            seen = any(r.verdict == "excess found" for r in results)
+            wrong, found = wrong + (seen and not planted), found + (seen and planted)
+    assert wrong / runs <= most(0.05, runs, errors)
+    assert found / runs >= 0.9 - errors * math.sqrt(0.09 / runs)
+
+
+@runs(20, 200)
 @pytest.mark.parametrize("length", [8, 3])
 def test_whole_histories_are_found_and_chance_is_not(length, runs, errors):
     """All rows of 5% of 300 people under one synthetic person are found, though each row is common; chance is not."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+import uuid
+from base64 import b32encode, b64encode
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +25,7 @@ __all__ = [
     "character_hashes",
     "decimals_in",
     "digests",
+    "digests_in",
     "digits_in",
     "keys_of",
     "longest_words",
@@ -45,9 +49,19 @@ _LEFT, _MOST_WORDS = 2, 8  # words that are left without one, and of a text that
 _LEAST_WORD = 6  # letters and digits of a word that may be a person's own
 _FEWEST = 5  # digits of the numbers of a text, below which they are common
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
-_DIGESTS = {32: hashlib.md5, 40: hashlib.sha1, 64: hashlib.sha256, 128: hashlib.sha512}
-DIGEST_LENGTHS = tuple(_DIGESTS)
+_DIGESTS = (hashlib.md5, hashlib.sha1, hashlib.sha224, hashlib.sha256, hashlib.sha384, hashlib.sha512)
+DIGEST_LENGTHS = (32, 40, 64, 128)
 """Characters of a hexadecimal MD5, SHA-1, SHA-256 or SHA-512."""
+_MOST_LENGTHS = 4  # lengths of digests that were cut, of each way to write them
+_OFTEN = 0.5  # share of the texts that have the beginning of a digest, from which it is looked for
+_UUID = r"([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})"
+_SPACES = (uuid.NAMESPACE_DNS, uuid.NAMESPACE_URL, uuid.NAMESPACE_OID, uuid.NAMESPACE_X500)
+_WRITTEN = {
+    "hex": (rf"[0-9a-f]{{{END},128}}", "[a-f]", "[0-9]"),
+    "base64": (rf"^[A-Za-z0-9+/]{{{END},86}}$", "[a-z]", "[A-Z]", "[0-9]"),
+    "base32": (rf"^[A-Z2-7]{{{END},103}}$", "[A-Z]", "[2-7]"),
+}
+"""By the way to write a digest, what it looks like, and signs that hardly any lacks."""
 
 
 def without_marks(texts: pl.Series) -> pl.Series:
@@ -254,16 +268,80 @@ def parts_in(texts: pl.Series, others: pl.Series) -> pl.Series:
     return texts.is_in(list(found)) if found else pl.repeat(False, len(texts), eager=True)
 
 
-def digests(text: str, lengths: tuple[int, ...] = DIGEST_LENGTHS) -> set[str]:
-    """Return the hexadecimal digests of a text, as it is and in lower case, that have one of these lengths.
+def digests_in(texts: pl.Series) -> dict[tuple[str, int], set[str]]:
+    """Return what may be digests in texts, or the first eight signs or more of them, by how and how long it is written.
+
+    Whole hexadecimal ones are taken wherever they are the whole text, and others where half of the texts have one: in
+    base 16 (also as a UUID, or behind some other sign), 32 or 64. UUIDs of versions 3 and 5 are digests too.
 
     Examples
     --------
-    >>> sorted(digests("Ann", (32,)))
-    ['7e0d7f8a5d96c24ffcc840f31bce72b2', '82e335f7ac0e0e412b2ae15abe662110']
+    >>> found = digests_in(pl.Series(["no. 9f86d081", "no. 60303ae2", "no. fd61a039"]))
+    >>> [(how, length, len(each)) for (how, length), each in found.items()]
+    [('hex', 8, 3)]
     """
-    spellings = {s.encode("utf-8", "surrogatepass") for s in (text, text.strip(), text.strip().lower())}
-    return {_DIGESTS[n](s, usedforsecurity=False).hexdigest() for n in lengths for s in spellings}
+    texts = texts.str.strip_chars()
+    lower = texts.str.to_lowercase().str.replace_all(_UUID, "${1}${2}${3}${4}${5}")
+    bare = texts.str.strip_chars_end("=")
+    spelled = {"hex": lower, "base64": bare.str.replace_all("-", "+").str.replace_all("_", "/"), "base32": bare}
+    found: dict[tuple[str, int], set[str]] = {}
+    for how, (looks, *signs) in _WRITTEN.items():
+        token = spelled[how].str.extract(f"({looks})")
+        for sign in signs:
+            token = token.set(~token.str.contains(sign), None)
+        if len(texts) and token.is_not_null().mean() >= _OFTEN:
+            counts = token.drop_nulls().str.len_chars().value_counts(sort=True, name="n")
+            for length, n in counts.sort("n", counts.columns[0], descending=True).head(_MOST_LENGTHS).iter_rows():
+                if n >= token.count() / 100:
+                    found[how, length] = set(token.filter(token.str.len_chars() == length).to_list())
+    whole = lower.filter(lower.str.contains("^[0-9a-f]+$"))
+    for length in DIGEST_LENGTHS:
+        if len(some := whole.filter(whole.str.len_chars() == length)):
+            found.setdefault(("hex", length), set()).update(some.to_list())
+    named = lower.str.extract(r"([0-9a-f]{12}[35][0-9a-f]{19})").drop_nulls()
+    if len(named):
+        found["uuid", 32] = set(named.to_list())
+    return found
+
+
+def digests(text: str, written: Iterable[tuple[str, int]]) -> set[tuple[str, str]]:
+    """Return the digests of a text, as it is and in lower or upper case, cut and written so, after how each is written.
+
+    They are MD5, SHA-1 and SHA-2 without a salt, and UUIDs made of the text in one of the four usual name spaces.
+
+    Parameters
+    ----------
+    written
+        How and how long: keys of `digests_in`.
+
+    Examples
+    --------
+    >>> ("hex", "82e335f7ac0e0e412b2ae15abe662110") in digests("Ann", [("hex", 32)])
+    True
+    """
+    bare = text.strip()
+    spellings = {s.encode("utf-8", "surrogatepass") for s in (text, bare, bare.lower(), bare.upper())}
+    lengths: dict[str, list[int]] = {}
+    for how, length in written:
+        lengths.setdefault(how, []).append(length)
+    out: set[tuple[str, str]] = set()
+    for spelled in spellings:
+        for algorithm in _DIGESTS if lengths.keys() - {"uuid"} else ():
+            raw = algorithm(spelled, usedforsecurity=False).digest()
+            for how, some in lengths.items():
+                whole = _encoded(raw, how)
+                out.update((how, whole[:k]) for k in some if k <= len(whole))
+        for space in _SPACES if "uuid" in lengths else ():
+            for algorithm, version in ((hashlib.md5, 3), (hashlib.sha1, 5)):
+                raw = algorithm(space.bytes + spelled, usedforsecurity=False).digest()[:16]
+                out.add(("uuid", uuid.UUID(bytes=raw, version=version).hex))
+    return out
+
+
+def _encoded(digest: bytes, how: str) -> str:
+    if how == "hex":
+        return digest.hex()
+    return "" if how == "uuid" else (b64encode if how == "base64" else b32encode)(digest).decode().rstrip("=")
 
 
 class CharacterHashes(NamedTuple):

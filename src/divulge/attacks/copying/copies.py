@@ -1,21 +1,18 @@
 """Copies: the share of members and of strangers whose record, or part of it, is in the synthetic table.
 
 "exact" is equality in every column. "near" is a synthetic row within a radius. "near on N columns" is a synthetic row
-within a radius on some of the columns: a distance over all columns does not see such a copy. Single columns, rows with
-one column changed and rows that belong together by number or place are in files of their own.
+within a radius on some of the columns: a distance over all columns does not see such a copy. All but exact copies are
+in files of their own.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
 from msgspec.structs import replace
 
-from divulge.attacks.checks import SHOWN, Floats, by_record, one_of, record_result
+from divulge.attacks.checks import SHOWN, one_of, record_result
 from divulge.attacks.copying.all_but_one import ALL_BUT_ONE, ALL_BUT_ONE_NOTES, SMALLEST, all_but_one
 from divulge.attacks.copying.another_column import ANOTHER_COLUMN_HITS, ANOTHER_COLUMN_NOTES, another_column
 from divulge.attacks.copying.column_subsets import candidate_subsets
@@ -23,6 +20,8 @@ from divulge.attacks.copying.equal_tails import LAST_DIGITS, TAILS, TAILS_NOTES,
 from divulge.attacks.copying.histories import HISTORIES, HISTORIES_NOTES, HISTORY_HITS, WHOLE_HISTORY, histories
 from divulge.attacks.copying.linked import LINKED, LINKED_NOTES, ROW_ORDER, linked, row_order
 from divulge.attacks.copying.moved_numbers import MOVED, MOVED_CONTEXT
+from divulge.attacks.copying.moved_rows import MOVED_ROW_HITS, MOVED_ROWS, MOVED_ROWS_NOTES, moved_rows
+from divulge.attacks.copying.near_copies import near_copies, near_result, on_subsets
 from divulge.attacks.copying.nearly_equal import NEARLY_EQUAL
 from divulge.attacks.copying.one_column import (
     ONE_COLUMN,
@@ -42,7 +41,7 @@ from divulge.attacks.copying.text_columns import text_columns
 from divulge.attacks.entry import Cost, Primary, Record, Withheld, Words, per_table
 from divulge.attacks.registry import attack
 from divulge.case.case import Case
-from divulge.case.distances import Distances, distance_columns, distances_of
+from divulge.case.distances import distance_columns
 from divulge.case.matched_rows import matched_rows
 from divulge.core.errors import SettingError
 from divulge.core.result import Result
@@ -50,18 +49,15 @@ from divulge.core.schema import check_columns, column_names
 
 __all__ = ["copies"]
 
-QUANTILE = 0.01
-"""The radius is this quantile of the strangers' distances to their nearest real record: by chance so many of them are
-that near. False findings of the choice are calibrated in `tests/calibration/test_copying_calibration.py`."""
 _WORDS = "own words"
-_OTHERS = {LAST_DIGITS: equal_tails, RARE_PAIRS: rare_pairs, ROW_INTERVALS: row_intervals, HISTORIES: histories}
+_OTHERS = {LAST_DIGITS: equal_tails, RARE_PAIRS: rare_pairs, ROW_INTERVALS: row_intervals, MOVED_ROWS: moved_rows}
+_OTHERS |= {HISTORIES: histories}
 _IN_A_RUN = ("exact", "near", "subsets", ALL_BUT_ONE, ONE_COLUMN, *_OTHERS, LINKED, ROW_ORDER)
 """Variants of a run, in which words of texts have an attack of their own."""
 _VARIANTS = (*_IN_A_RUN, _WORDS)
-_EVERYBODY = 0.75  # sets on which a larger share of people is matched hardly tell people apart; start value
 
 _OTHER_NOTES = WORDS_NOTES + ALL_BUT_ONE_NOTES + ONE_COLUMN_NOTES + TAILS_NOTES + RARE_PAIRS_NOTES + ROW_INTERVALS_NOTES
-_OTHER_NOTES += ANOTHER_COLUMN_NOTES + HISTORIES_NOTES + LINKED_NOTES
+_OTHER_NOTES += ANOTHER_COLUMN_NOTES + MOVED_ROWS_NOTES + HISTORIES_NOTES + LINKED_NOTES
 
 
 _COPIES_WORDS = Words(
@@ -73,7 +69,8 @@ _COPIES_WORDS = Words(
         "which 90 % of people have a value of their own are compared one by one, ignored or not; texts without regard "
         "to capitals and blanks, and texts and identifiers in other spellings too; numbers and dates that a fifth of "
         "the people have to themselves also nearly equal, shifted or scaled, and by their last digits; pairs of "
-        "categories, and intervals between dates, that hardly anybody has. Near copies leave out constants and free "
+        "categories, and intervals between dates, that hardly anybody has; three or more numbers of a row that are all "
+        "times one factor, or plus one number, of its own. Near copies leave out constants and free "
         "text as well, and need every row in memory, as do all others but exact ones and those of one column."
     ),
     formula=(
@@ -91,6 +88,8 @@ _COPIES_WORDS = Words(
         "last K digits: p = share whose last K digits nobody else has, and another synthetic number has\n"
         "rare pair: p = share whose pair of values at most two people have, and stands in a synthetic row\n"
         "intervals: the same of the intervals between the dates of a row\n"
+        "row, scaled or shifted: the mean of max(0, 1 - 4 s / o), s the distance of a row, less its middle\n"
+        "number (of logarithms, where scaled), to the nearest synthetic one and o that to another person's\n"
         "whole history: p = share of people, of two rows or more, all of whose rows one synthetic unit has\n"
         "history, nearly: the mean of max(0, 1 - s / o), s the share of rows that differ from the nearest\n"
         "synthetic unit's and o from the nearest other person's\n"
@@ -153,6 +152,7 @@ _COPIES_WORDS = Words(
         TIME_OF_DAY: "the time of day of",
         RARE_PAIR: "a rare pair of values of",
         ROW_INTERVALS: "rare intervals between the dates of",
+        **MOVED_ROW_HITS,
         **HISTORY_HITS,
         SHARED_WORDS: "eight words in a row of",
         **{f"{OWN_WORDS}{form}": f"a {form} of the text of" for form in OWN_FORMS},
@@ -235,9 +235,11 @@ def copies(
     and the like, and "time of day". "rare pairs": a
     pair of categories that at most two people have stands in a synthetic row; for each pair of columns (in `keys`)
     in which a quarter of the people has one, at most ten. The variant of its results is "rare pair". "intervals": the
-    same of the intervals between the dates of a row, of all and of each two. "histories": where the schema has a unit,
-    all rows of a person with two or more stand under one synthetic unit ("whole history"), or nearly all ("history,
-    nearly", by the nearest other person's rows), or the days of them alone, or a run of them; each person counts once.
+    same of the intervals between the dates of a row, of all and of each two. "moved rows": the numbers of a row, three
+    or more, all times one factor of its own ("row, scaled") or plus one number ("row, shifted"). "histories": where
+    the schema has a unit, all rows of a person with two or more stand under one synthetic unit ("whole history"), or
+    nearly all ("history, nearly", by the nearest other person's rows), or the days of them alone, or a run of them;
+    each person counts once.
 
     "linked": rows with the same value in such a column agree in the other columns more than rows a few places apart.
     "row order": the same for rows in the same place; where the tables differ in length, for their first rows, and
@@ -252,8 +254,8 @@ def copies(
         Compare only these columns, for exact and near copies and no others; None takes all that are left.
     variants
         Which of "exact", "near", "subsets", "all but one", "one column", "last digits", "rare pairs", "intervals",
-        "histories", "linked", "row order" and "own words" to run. All but "exact" and "one column" need every row in
-        memory.
+        "moved rows", "histories", "linked", "row order" and "own words" to run. All but "exact" and "one column" need
+        every row in memory.
     radius
         Greatest distance, a mean over columns in [0, 1], at which a synthetic row is near. None takes, for each set of
         columns, the 1% quantile of the distances from holdout records to their nearest real record; without a holdout,
@@ -366,26 +368,6 @@ _RELEASED = "the synthetic table is the real table, row for row"
 # ---------------------------------------------------------------- near
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Near:
-    """The people who have a synthetic row within the radius on some columns."""
-
-    columns: tuple[str, ...]
-    radius: float
-    by_chance: str
-    """How the radius was chosen."""
-    real: Floats
-    """Shape (n_real,), 0 or 1."""
-    holdout: Floats | None
-    """Shape (n_holdout,)."""
-
-    @property
-    def share(self) -> float:
-        """The share of members and strangers together who are matched."""
-        both = self.real if self.holdout is None else np.concatenate([self.real, self.holdout])
-        return float(both.mean()) if len(both) else 0.0
-
-
 def _with_near(
     case: Case, columns: Sequence[str] | None, variants: Sequence[str], radius: float | None, found: list[Result]
 ) -> list[Result]:
@@ -404,13 +386,13 @@ def _with_near(
     parts: list[Result] = []
     if "subsets" in variants and columns is None:
         subsets, sentence = candidate_subsets(case, used)
-        parts, few = _on_subsets(case, subsets, radius, notes[-1:] if _RELEASED in notes else [])
+        parts, few = on_subsets(case, subsets, radius, notes[-1:] if _RELEASED in notes else [])
         searched = [sentence, *few]
     if "near" in variants or not found:
-        whole = _near(case, used, radius, keep=columns is None)
+        whole = near_copies(case, used, radius, keep=columns is None)
         variant = "near" if columns is None else f"near on {len(used)} column{'s' * (len(used) > 1)}"
         keys = () if columns is None else used
-        found = [*found, _near_result(case, whole, variant, keys, [*notes, *searched], case.draws)]
+        found = [*found, near_result(case, whole, variant, keys, [*notes, *searched], case.draws)]
     elif searched:
         found = _noted(found, searched[0])
     return [*found, *parts]
@@ -419,80 +401,3 @@ def _with_near(
 def _noted(results: list[Result], note: str) -> list[Result]:
     """Return the results, with a note added to the first one."""
     return [replace(r, notes=(*r.notes, note)) if i == 0 else r for i, r in enumerate(results)]
-
-
-def _on_subsets(
-    case: Case, subsets: Sequence[tuple[str, ...]], radius: float | None, notes: Sequence[str]
-) -> tuple[list[Result], list[str]]:
-    """Return a result for each column set that tells people apart, sorted by name."""
-    near = [_near(case, s, radius) for s in subsets]
-    telling = sorted((n for n in near if n.share <= _EVERYBODY), key=lambda n: (len(n.columns), n.columns))
-    out = [_near_result(case, n, f"near on {len(n.columns)} columns", n.columns, notes, 0) for n in telling]
-    left = len(near) - len(telling)
-    few = [f"{left} of these sets match more than {_EVERYBODY:.0%} of all people and were left out"] if left else []
-    return out, few
-
-
-def _near(case: Case, columns: Sequence[str], radius: float | None, keep: bool = False) -> _Near:
-    """Return the people with a near copy; `keep` shares the searches with other attacks on these columns."""
-    used = tuple(sorted(columns))
-    if case.has_holdout:
-        chance = "the 1% quantile of the holdout's distances to their nearest real record"
-    else:
-        chance = "the 1% quantile of the real records' distances to their nearest other one, for want of a holdout"
-    if radius is not None:
-        chance = "as given"
-    if radius == 0 or (radius is None and _equal_enough(case, used)):
-        return _equal(case, used, chance)
-    distances = distances_of(case, used) if keep else Distances(case, used)
-    if radius is None:
-        chances = np.sort(distances.nearest("holdout" if case.has_holdout else "real", "real").distances[:, 0])
-        found = chances[_rank(len(chances)) - 1] if len(chances) else np.inf
-        radius = float(f"{found:.9g}") if np.isfinite(found) else 0.0  # infinite where there is a single real record
-    roles = ("real", "holdout") if case.has_holdout else ("real",)
-    # distances that differ only by rounding count as equal: otherwise the unit of a column would matter
-    limit = radius * (1 + 1e-9) + 1e-12
-    real, *rest = ((distances.nearest(r, "synthetic").distances[:, 0] <= limit).astype(float) for r in roles)
-    return _Near(used, radius, chance, real, rest[0] if rest else None)
-
-
-def _rank(n: int) -> int:
-    """Return the index of the quantile among n sorted distances; it is an observed distance, without interpolation."""
-    return max(1, math.ceil(QUANTILE * n - 1e-9))
-
-
-def _equal_enough(case: Case, columns: Sequence[str]) -> bool:
-    """Return whether the radius is 0 because so many strangers equal a real record."""
-    table = case.contingency(columns, (), binned=False)
-    if case.has_holdout:
-        return table.n_c == 0 or int(table.c[table.o > 0].sum()) >= _rank(table.n_c)
-    return int(table.o[table.o > 1].sum()) >= _rank(table.n_o)
-
-
-def _equal(case: Case, columns: tuple[str, ...], chance: str) -> _Near:
-    table = case.contingency(columns, (), binned=False)
-    matched = (table.s > 0).astype(float)
-    real, _, holdout = table.cells
-    assert real is not None
-    return _Near(
-        columns, 0.0, chance, matched[real], matched[holdout] if case.has_holdout and holdout is not None else None
-    )
-
-
-def _near_result(
-    case: Case, near: _Near, variant: str, keys: tuple[str, ...], notes: Sequence[str], draws: int
-) -> Result:
-    told = f"near: a synthetic row at a distance of at most {near.radius:.4g} (mean over columns, at most 1), "
-    told += near.by_chance
-    if near.radius == 0:
-        told += "; at 0 a near copy is an exact one on the columns compared"
-    plain = Result(
-        attack="copies",
-        variant=variant,
-        keys=keys,
-        settings={"columns": len(near.columns), "radius": near.radius},
-        context={"radius": near.radius},
-        notes=(told, *notes),
-    )
-    step = f"copies near {'+'.join(near.columns)}"
-    return by_record(case, plain, near.real, near.holdout, step=step, curves=True, draws=draws)

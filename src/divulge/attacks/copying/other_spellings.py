@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from divulge.tables.spellings import (
     character_hashes,
     decimals_in,
     digests,
+    digests_in,
     keys_of,
     longest_words,
     numbers_in,
@@ -54,7 +57,7 @@ FORMS = {
     "words in any order": "compared without accents, capitals and punctuation, words in any order",
     "another character": f"{_CHARACTERS}, but for one other character",
     "a character more or less": f"{_CHARACTERS}, but for one character more or less",
-    "digest": "a hexadecimal digest (MD or SHA) of a person's value stands there",
+    "digest": "a digest of a person's value (MD5 or SHA, no salt), or its first eight signs or more, stands there",
     "first characters": _PARTS.format("first"),
     "last characters": _PARTS.format("last"),
     "within a longer text": f"texts of {END} letters and digits or more of which one is a part of the other, without "
@@ -92,10 +95,13 @@ FORM_NOTES = (*FORMS.values(), WRITTEN_OTHERWISE)
 
 _WHOLE = 0.9  # of the values of a column, from which it counts as whole numbers; not all, as one person may differ
 _SCRIPTS = (r"\p{Latin}", r"\p{Cyrillic}", r"\p{Greek}")
-_KINDS = (*_SCRIPTS, rf"[\p{{L}}--{'--'.join(_SCRIPTS)}]", r"[0-9]", r"\s", "@", r"[^\p{L}\p{M}0-9\s@]")
-_SIGNS = 2 ** len(_KINDS)
+_KINDS = (*_SCRIPTS, rf"[\p{{L}}--{'--'.join(_SCRIPTS)}]", r"\p{N}")
 _SELDOM = 0.02  # share of people, below which a form is one that values have by chance
 _WRITTEN_ALIKE = 0.1  # share of synthetic values in a form of people, below which a column counts as written otherwise
+_LONGEST = 64  # characters of a text whose signs follow each other in a form
+_FEW_WORDS, _MANY_WORDS = 3, 8  # words of the middle text, from which it counts as a list, and as a text
+_KNOWN = 0.8  # of the words of a text, above which they are those of people's texts
+_COMMON = 10  # words that most people's texts have, of which nearly every text has one
 _ROOM = 25  # bits of a hash that are looked up first: 32 MB
 _BLOCK = 20_000  # texts whose hashes are looked up at once
 
@@ -155,8 +161,7 @@ class SyntheticSpellings:
         self._numbers = {
             d: numbers_in(texts.filter(written == d), d).drop_nulls().unique() for d in written.unique().sort()
         }
-        self._digests = set(texts.filter(_is_digest(texts)).str.strip_chars().str.to_lowercase().unique().to_list())
-        self._lengths = tuple(n for n in DIGEST_LENGTHS if n in {len(d) for d in self._digests})
+        self._digests = digests_in(texts)
 
     def hits(self, texts: pl.Series, holder: Ints) -> dict[str, Floats]:
         """Return for each form which of these texts a synthetic text equals: 1 or 0, nan for texts without the form.
@@ -195,9 +200,10 @@ class SyntheticSpellings:
         return other, moved
 
     def _digested(self, texts: pl.Series) -> Bools:
-        if not self._lengths:
+        if not self._digests:
             return np.zeros(len(texts), dtype=np.bool_)
-        return np.array([not self._digests.isdisjoint(digests(t, self._lengths)) for t in texts.to_list()], dtype=bool)
+        released = {(how, token) for (how, _), tokens in self._digests.items() for token in tokens}
+        return np.array([not released.isdisjoint(digests(t, self._digests)) for t in texts.to_list()], dtype=bool)
 
 
 def spelled_levels(case: Case, column: str, equal: Bools, person: Ints) -> dict[str, Floats]:
@@ -304,9 +310,11 @@ def has_spellings(case: Case, column: str) -> bool:
 def other_form(case: Case, column: str) -> bool:
     """Return whether hardly any synthetic value of a column of texts or identifiers is written as people's values are.
 
-    A form is which of letters of some scripts, digits, blanks, @ and other signs a value has; a person's form counts if
-    ten people and a fiftieth of them have it: hexadecimal codes are seldom digits alone. Values of a hexadecimal digest
-    are read, and so are those that stand there in any spelling.
+    A form is, but for marks and blanks, which of letters of some scripts and digits a value has, or how letters and
+    digits follow each other; of lists of codes also how long these are; of texts whether a word stands there twice,
+    whether one of the ten words is there that most people's texts have, and whether four words in five are such as two
+    people's texts have. A person's form counts if ten people and a
+    fiftieth of them have it: hexadecimal codes are seldom digits alone. Values of a hexadecimal digest are read.
     """
     if case.schema[column].kind not in ("text", "identifier") or column == case.unit:
         return False
@@ -317,23 +325,68 @@ def other_form(case: Case, column: str) -> bool:
     people = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
     if not len(synthetic) or people.sum() < FEW_PEOPLE * 2:
         return False
-    times = np.bincount(_signs_of(texts), weights=people, minlength=_SIGNS)
-    known = times >= max(FEW_PEOPLE, _SELDOM * times.sum())
-    if 2 * times[known].sum() < times.sum():
+    theirs, weights = texts.filter(pl.Series(people > 0)), people[people > 0]
+    return any(_seldom(own, weights, released) for own, released in _forms(theirs, weights, synthetic))
+
+
+def _seldom(forms: pl.Series, weights: Ints, synthetic: pl.Series) -> bool:
+    """Return whether hardly any synthetic value has a form that people's values have; nulls have none."""
+    times = pl.DataFrame({"form": forms, "n": weights}).drop_nulls().group_by("form").agg(pl.col("n").sum())
+    known = times.filter(pl.col("n") >= max(FEW_PEOPLE, _SELDOM * weights.sum()))
+    if 2 * known["n"].sum() < weights.sum():
         return False  # people write in too many forms to say
-    return bool(known[_signs_of(synthetic)].mean() < _WRITTEN_ALIKE)
+    return bool(synthetic.is_in(known["form"].to_list()).fill_null(False).mean() < _WRITTEN_ALIKE)
 
 
-def _signs_of(texts: pl.Series) -> NDArray[np.int64]:
+def _forms(people: pl.Series, weights: Ints, synthetic: pl.Series) -> Iterator[tuple[pl.Series, pl.Series]]:
+    """Yield the forms of the values of people and of the synthetic table, in each way to tell them apart."""
+    plain = [without_marks(texts) for texts in (people, synthetic)]  # values with other marks are read
+    yield _signs_of(plain[0]), _signs_of(plain[1])
+    yield _shape(plain[0]), _shape(plain[1])
+    words = [texts.str.split(" ") for texts in plain]
+    n_words = np.repeat(words[0].list.len().to_numpy(), weights)
+    if np.median(n_words) < _FEW_WORDS:
+        return
+    yield _shapes(plain[0]), _shapes(plain[1])
+    yield words[0].list.n_unique() == words[0].list.len(), words[1].list.n_unique() == words[1].list.len()
+    if np.median(n_words) >= _MANY_WORDS:
+        each = pl.DataFrame({"word": words[0].list.unique(), "n": weights}).explode("word").drop_nulls()
+        counts = each.group_by("word").agg(pl.col("n").sum()).sort(["n", "word"], descending=[True, False])
+        most, known = counts["word"].head(_COMMON), counts.filter(pl.col("n") > 1)["word"]
+        yield _has(words[0], most, 0), _has(words[1], most, 0)
+        yield _has(words[0], known, _KNOWN), _has(words[1], known, _KNOWN)
+
+
+def _has(words: pl.Series, some: pl.Series, share: float) -> pl.Series:
+    """Return which texts have more than a share of their words among some words."""
+    each = pl.DataFrame({"word": words}).with_row_index().explode("word")
+    shares = each.group_by("index").agg(pl.col("word").is_in(some.to_list()).mean()).sort("index")["word"]
+    return shares > share
+
+
+def _shape(plain: pl.Series) -> pl.Series:
+    """Return how letters and digits follow each other in short texts; null for long ones."""
+    short = plain.set(plain.str.len_chars() > _LONGEST, None).str.replace_all(" ", "", literal=True)
+    return short.str.replace_all(r"[\p{L}\p{M}]+", "a").str.replace_all(r"\p{N}+", "9")
+
+
+def _shapes(plain: pl.Series) -> pl.Series:
+    """Return of which letters and digits the words of lists of codes are; null for texts without digits."""
+    digits = plain.set(~plain.str.contains("[0-9]"), None)
+    alike = digits.str.replace_all(r"\p{L}", "a").str.replace_all("[0-9]", "9")
+    return alike.str.split(" ").list.unique().list.sort().list.join(" ")
+
+
+def _signs_of(texts: pl.Series) -> pl.Series:
     """Return for each text a number that says which kinds of signs it has."""
     out = np.zeros(len(texts), dtype=np.int64)
     for i, kind in enumerate(_KINDS):
         out += texts.str.contains(kind).to_numpy().astype(np.int64) << i
-    return out
+    return pl.Series(out)
 
 
 def _synthetic_texts(case: Case, column: str, texts: pl.Series) -> pl.Series:
-    """Return the values of the synthetic table; of texts among numbers the digests, or all where none was read."""
+    """Return the values of the synthetic table; of texts among numbers the digests, or all where most are none."""
     pooled, table = case.pooled(column), case.tables[1]
     released = texts.filter(pl.Series(pooled.counts[1][1:] > 0))
     if pooled.family != "number" or table.frame is None:
@@ -342,7 +395,7 @@ def _synthetic_texts(case: Case, column: str, texts: pl.Series) -> pl.Series:
     if given.dtype != pl.String:
         return released
     unread = given.drop_nulls().unique()
-    return pl.concat([released, unread.filter(_is_digest(unread))]) if len(released) else unread
+    return pl.concat([released, unread if len(unread) > len(released) else unread.filter(_is_digest(unread))])
 
 
 def _is_digest(texts: pl.Series) -> pl.Series:
