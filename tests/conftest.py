@@ -33,6 +33,7 @@ from hypothesis import HealthCheck, settings
 
 import divulge
 from divulge.attacks.membership import classifier_score
+from divulge.run.planning.options import RunOptions
 
 # they make the golden files again, with the other tools installed
 collect_ignore_glob = ["golden/remake_*.py", "corpus/remake_*.py", "spark_lost_executor.py"]
@@ -279,6 +280,16 @@ ASKED = {"keys": ["age", "job"], "jobs": 1, "models": False}
 def few_trees():
     """Let the classifier of membership grow 12 trees by default: 120 take half the time of a run on a small table."""
     with patch.object(classifier_score, "TREES", amount.tries(classifier_score.TREES, 12)):
+        yield
+
+
+@pytest.fixture
+def copies_alone():
+    """Let runs make the attack `copies` alone, for tests that look at its results, at preconditions or at the plan's words.
+
+    Most of the CPU time of a run on few people goes to some thirty other attacks.
+    """
+    with patch.object(RunOptions, "makes", lambda options, attack: attack == "copies"):
         yield
 
 

@@ -276,6 +276,7 @@ def test_what_is_not_read_is_told_and_holds_none_found_back(form):
 
 @pytest.mark.parametrize("share", [0.03, 0.1, 1.0])
 @pytest.mark.parametrize("where", [1, 2])
+@pytest.mark.usefixtures("copies_alone")
 def test_values_that_are_none_of_the_numbers_hold_none_found_back_where_they_are_many(share, where):
     """Numbers in hexadecimal: some of them have no letter, and are read as numbers."""
     rng = np.random.default_rng(5)

@@ -61,6 +61,7 @@ def test_names_that_case_or_punctuation_tell_apart_are_one_column_and_told():
     assert "'job' in synthetic" in same.detail and "differ by case or punctuation alone" in same.detail
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_a_renamed_column_of_names_is_found():
     real, synthetic, holdout, _ = three()
     leaky = synthetic.with_columns(person=real["name"].str.to_uppercase().shuffle(1))
@@ -86,6 +87,7 @@ def test_a_name_split_over_two_columns_is_found_and_so_is_one_that_was_joined():
     assert found[("first", "last")].real.hits == N
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_a_synthetic_column_without_partner_is_named_and_holds_none_found_back():
     real, synthetic, holdout, fresh = three(2)
     real, holdout = real.drop("name"), holdout.drop("name")
@@ -161,6 +163,7 @@ def test_new_labels_of_a_tenth_of_the_people_hold_none_found_back_or_where_the_c
 
 
 @pytest.mark.parametrize("change", some([pl.col("x0") * 1000 + 10_000, pl.lit(None, dtype=pl.Float64)], 1))
+@pytest.mark.usefixtures("copies_alone")
 def test_numbers_in_another_unit_of_measure_or_left_empty_have_nothing_in_common(change):
     rng = np.random.default_rng(8)
     real, synthetic, holdout = (people(rng) for _ in range(3))
@@ -196,6 +199,7 @@ def test_numbers_that_were_prepared_otherwise_are_not_compared_within_the_range_
     assert unlike_values(build_case(real, released, holdout))["x0"] > 0.9
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_numbers_around_zero_in_a_smaller_unit_are_not_compared():
     rng = np.random.default_rng(13)
     real, synthetic, holdout = (people(rng).with_columns(x0=rng.normal(0, 50, N).round()) for _ in range(3))
@@ -255,6 +259,7 @@ def test_missing_and_empty_texts_are_no_value_that_recurs(filler):
     assert all(r.verdict != "excess found" for r in found.values())
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_an_index_of_several_synthetic_tables_counts_the_rows_of_each():
     real, synthetic, holdout, _ = three(11)
     numbered = [t.with_row_index("row").with_columns(pl.col("row").cast(pl.Float64)) for t in (synthetic, real[:50])]

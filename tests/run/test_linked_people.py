@@ -144,6 +144,7 @@ def test_people_of_one_row_and_of_a_row_that_names_another_one_count_together():
 # ---------------------------------------------------------------- leaks
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_whole_histories_under_fresh_people_are_found():
     real, synthetic, holdout = shops(0)
     report = divulge.assess(real, copied(real, synthetic), holdout, **FAST)
@@ -158,6 +159,7 @@ def test_whole_histories_under_fresh_people_are_found():
     assert "under one synthetic unit" in str(whole)
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_rows_that_were_dealt_out_to_others_are_found_as_own_rows():
     real, synthetic, holdout = shops(1, items=4_000)
     rng = np.random.default_rng(0)
@@ -173,6 +175,7 @@ def test_rows_that_were_dealt_out_to_others_are_found_as_own_rows():
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.usefixtures("copies_alone")
 def test_fresh_people_have_no_finding(seed):
     found = by_variant(divulge.assess(*shops(seed + 50), **FAST))
     assert len(found) >= 3
@@ -186,6 +189,7 @@ def failing(report):
     return {c.check for c in report.assessment.preconditions if not c.ok}
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_checks_of_people_hold_where_they_should():
     real, synthetic, holdout = shops(2)
     report = divulge.assess(real, synthetic, holdout, **FAST)
@@ -193,6 +197,7 @@ def test_checks_of_people_hold_where_they_should():
     assert {"references", "people apart", "same lengths"} <= {c.check for c in report.assessment.preconditions}
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_rows_that_lead_nowhere_are_counted_and_hold_back():
     real, synthetic, holdout = shops(2)
     lost = pl.concat([real["orders"], real["orders"][:7].with_columns(uid=pl.lit(999_999, pl.Int64))])
@@ -203,6 +208,7 @@ def test_rows_that_lead_nowhere_are_counted_and_hold_back():
     assert report.verdict == "cannot tell"
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_people_on_both_sides_are_told_and_keys_that_start_anew_are_not():
     real, synthetic, holdout = shops(3)
     both = {n: pl.concat([holdout[n], real[n].filter(pl.col("uid") < 20)]) for n in real}
@@ -211,6 +217,7 @@ def test_people_on_both_sides_are_told_and_keys_that_start_anew_are_not():
     assert "people apart" not in failing(divulge.assess(real, synthetic, anew, **FAST))
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_other_lengths_and_other_times_are_told():
     real, synthetic, _ = shops(4)
     longer = shop(np.random.default_rng(9), first=20_000, least=4, most=9)
@@ -343,6 +350,7 @@ def test_order_of_rows_and_tables_and_names_of_keys_change_nothing():
     assert known[0] == known[1]
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_every_row_twice_moves_no_history():
     real, synthetic, holdout = shops(7)
     synthetic = copied(real, synthetic)
@@ -449,6 +457,7 @@ def test_folders_on_the_command_line_are_linked_tables(tmp_path):
     assert CliRunner().invoke(cli, ["plan", *folders[:1], *folders[:1]]).exit_code == 0
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_a_schema_may_be_the_path_of_its_file(tmp_path):
     real, synthetic, holdout = shops(14)
     (tmp_path / "one.toml").write_text(divulge.infer_schema(real["users"]).to_toml())
@@ -465,6 +474,7 @@ def test_a_schema_may_be_the_path_of_its_file(tmp_path):
 # ---------------------------------------------------------------- what a first version did not see
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_synthetic_rows_whose_key_leads_nowhere_are_compared():
     real, synthetic, holdout = shops(20)
     ids = real["users"]["uid"][:40].to_list()
@@ -494,6 +504,7 @@ def test_keys_of_people_that_recur_are_found_and_new_ones_are_not_compared():
     assert not [r for r in other.results if r.keys == ("users.uid",)]
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_names_and_numbers_within_rows_are_compared_value_by_value():
     real, synthetic, holdout = shops(22)
     rng = np.random.default_rng(1)
@@ -517,6 +528,7 @@ def test_names_and_numbers_within_rows_are_compared_value_by_value():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05])
+@pytest.mark.usefixtures("copies_alone")
 def test_times_of_rows_dealt_out_to_other_people_are_own_values(share):
     """Everything else of these rows is fresh, and no person has two of them."""
     rng = np.random.default_rng(31)
@@ -536,6 +548,7 @@ def test_times_of_rows_dealt_out_to_other_people_are_own_values(share):
     assert found.real.rate == pytest.approx(share, abs=1e-6)
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_a_table_that_describes_rows_by_a_name_alone_counts_by_its_key():
     rng = np.random.default_rng(5)
     products = pl.DataFrame({"pid": range(300), "name": [f"product number {i}" for i in range(300)]})
@@ -560,6 +573,7 @@ def test_a_table_that_describes_rows_by_a_name_alone_counts_by_its_key():
     assert ("products", NO_RELATION) in [(c.column, c.why) for c in report.assessment.verdict.not_compared]
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_rows_that_link_people_are_own_to_those_whom_they_link():
     rng = np.random.default_rng(6)
 
@@ -611,6 +625,7 @@ def test_two_relations_to_one_describing_table_have_names_of_their_own():
     assert {"trips.towns by a.region: distinct values", "trips.towns by b.region: distinct values"} <= set(columns)
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_sorted_files_that_number_anew_are_no_shared_people():
     def numbered(tables):
         users = tables["users"].sort("sex", "age").with_row_index("new")
@@ -641,6 +656,7 @@ def test_ties_in_time_do_not_follow_the_file():
             assert all((x.values == y.values).all() for x, y in zip(a.steps, b.steps, strict=True))
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_who_names_nobody_is_not_lost():
     rng = np.random.default_rng(9)
 
@@ -691,6 +707,7 @@ def test_a_report_speaks_of_people_and_the_rows_of_their_tables():
     assert shown.tables.synthetic.linked[1].rows == synthetic["orders"].height
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_rows_that_describe_others_are_told_apart_from_those_of_people():
     rng = np.random.default_rng(0)
     items = pl.DataFrame({"item": [f"i{k}" for k in range(12)], "price": rng.random(12)})
@@ -700,6 +717,7 @@ def test_rows_that_describe_others_are_told_apart_from_those_of_people():
     assert "beside 1 table of nobody's rows (items: 12)" in " ".join(report.to_markdown().split())
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_advice_names_no_table_as_a_column_that_carries_copies():
     real, synthetic, holdout = shops(0)
     report = divulge.assess(real, copied(real, synthetic, 0.4), holdout, **FAST)
@@ -718,6 +736,7 @@ def thirds(report, keys=("orders",)):
     return whole, {g.name.partition(",")[0]: g for g in whole.groups}
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_whole_histories_are_told_by_thirds_of_length():
     real, synthetic, holdout = shops(7)
     n = real["orders"]["uid"].value_counts()
@@ -741,6 +760,7 @@ def test_whole_histories_are_told_by_thirds_of_length():
     assert "heavy users" not in outside.to_html()
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_thirds_of_one_table_with_a_unit_are_those_of_its_linked_form():
     real, synthetic, holdout = shops(7)
     leaky = copied(real, synthetic, 0.3)
@@ -755,6 +775,7 @@ def test_thirds_of_one_table_with_a_unit_are_those_of_its_linked_form():
     assert [(g.real, g.risk) for g in again.values()] == [(g.real, g.risk) for g in alone.values()]
 
 
+@pytest.mark.usefixtures("copies_alone")
 def test_people_of_one_length_have_no_thirds():
     real, synthetic, holdout = shops(8, least=3, most=4)
     report = divulge.assess(real, synthetic, holdout, **FAST)

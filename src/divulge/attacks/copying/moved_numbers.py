@@ -133,40 +133,61 @@ def _steps(
     grid = max(2 * span / (size - 2), exact)
     if not 0 < span < np.inf or not np.isfinite(people[0] - synthetic[0]):
         return
-    first, second, *others = (
-        np.fft.rfft(np.bincount(((v[(v >= w[0]) & (v <= w[-1])] - w[0]) / grid).astype(np.int64), minlength=size))
-        for v, w in ((people, people), (synthetic, synthetic), *([(np.concatenate(alike), synthetic)] if alike else []))
-    )
-    pairs, among = (np.rint(np.fft.irfft(first * x.conj(), size)) for x in (second, first))
-    among *= m / n
-    rounded = np.fft.irfft(first * others[0].conj(), size) / len(alike) if others else np.zeros(size)
-    counted = [_running(x) for x in (pairs, _by_chance(pairs), among, rounded)]
-    best = (0.0, 0.0, 0.0, 0)  # how sure, the pairs beyond chance, the step and its width
+
+    def transformed(values: Floats, within: Floats) -> NDArray[np.complex128]:
+        inside = values[(values >= within[0]) & (values <= within[-1])]
+        return np.fft.rfft(np.bincount(((inside - within[0]) / grid).astype(np.int64), minlength=size))
+
+    first, second = transformed(people, people), transformed(synthetic, synthetic)
+    pairs = np.rint(np.fft.irfft(first * second.conj(), size))
+    counted, by_chance = _running(pairs), _running(_by_chance(pairs))
+    # two more counts of chance, each a third of the time: made where a step would stand out without them
+    among: Floats | None = None
+    rounded = _running(np.zeros(0))
+    bar, best = np.log(size) + _SURE, (0.0, 0.0, 0.0, 0)  # how sure, the pairs beyond chance, the step and its width
+    fewest = 1 + int(np.argmax(_sureness(np.arange(1.0, 100.0), np.full(99, _LEAST)) > bar))
     closest = min(_spacing(people), _spacing(synthetic))
-    for width in _WIDTHS if others else _WIDTHS[:1]:
+    for width in _WIDTHS if len(alike) else _WIDTHS[:1]:
         if width * grid > _AT_ONCE * closest:
             break
-        lag = np.arange(0, size, max(1, width // 4))
-        found, chance, digits = (x[lag + width] - x[lag] for x in (counted[0], counted[1], counted[3]))
-        chance = np.max([chance, digits, np.full(len(lag), _LEAST)], axis=0)
+        each = max(1, width // 4)
+        lag = each * np.flatnonzero(counted[width : size + width : each] - counted[:size:each] >= fewest)
+        found, chance = (x[lag + width] - x[lag] for x in (counted, by_chance))
+        chance = np.maximum(chance, _LEAST)
         if width > _WIDTHS[0]:  # else those of a grid of rounded numbers count, and not the empty steps between
             far = min(4 * width, size // 4)
-            around = counted[0][(lag - far) % size + 2 * far + width] - counted[0][(lag - far) % size]
+            around = counted[(lag - far) % size + 2 * far + width] - counted[(lag - far) % size]
             chance = np.maximum(chance, around * width / (2 * far + width))
         step = np.where(lag < size // 2, lag, lag - size) + (people[0] - synthetic[0]) / grid
-        kept = (found > chance + np.sqrt(chance)) & (turned | (np.abs(step + width / 2 - 1) > _NEAREST - 1 + width / 2))
+        kept = (_sureness(found, chance) > bar) & (turned | (np.abs(step + width / 2 - 1) > _NEAREST - 1 + width / 2))
+        if not kept.any():
+            continue
+        if among is None:
+            among = _running(np.rint(np.fft.irfft(first * first.conj(), size)) * (m / n))
+            if len(alike):
+                others = transformed(np.concatenate(alike), synthetic)
+                rounded = _running(np.fft.irfft(first * others.conj(), size) / len(alike))
+        if len(alike):
+            chance = np.maximum(chance, rounded[lag + width] - rounded[lag])
+        kept &= found > chance + np.sqrt(chance)
         found, chance, step, own = found[kept], chance[kept], step[kept], np.rint(step[kept]).astype(np.int64)
         if not len(found):
             continue
-        like = np.max([counted[2][(own + k) % size + width] - counted[2][(own + k) % size] for k in (-1, 0, 1)], axis=0)
+        like = np.max([among[(own + k) % size + width] - among[(own + k) % size] for k in (-1, 0, 1)], axis=0)
         like[np.abs(own) >= size // 2] = 0
         chance = np.maximum(chance, like - 2 * np.sqrt(np.maximum(like, 0)))
-        sure = np.where(found > chance, found * np.log(found / chance) - (found - chance), 0.0)
+        sure = _sureness(found, chance)
         i = int(np.argmax(sure))
         best = max(best, (float(sure[i]), float(found[i] - chance[i]), float(step[i]), width))
     most, beyond, at, width = best
-    if most > np.log(size) + _SURE:
+    if most > bar:
         yield beyond, _exactly(people, synthetic, (at - 1) * grid, (at + width) * grid, exact)
+
+
+def _sureness(found: Floats, chance: Floats) -> Floats:
+    """Return the log likelihood ratio of the pairs beside those by chance; 0 where they are not more."""
+    ratio = np.maximum(found / chance, 1.0)
+    return np.asarray(np.where(found > chance, found * np.log(ratio) - (found - chance), 0.0))
 
 
 def _spacing(values: Floats) -> float:
