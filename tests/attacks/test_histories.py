@@ -49,7 +49,9 @@ def test_whole_histories_are_found_and_nothing_else_sees_them():
         *divulge.dcr(real, synthetic, holdout=holdout, unit="user"),
     ]
     found = {(r.attack, r.variant, r.keys) for r in results if r.verdict == "excess found"}
-    assert found == {("copies", v, ("user",)) for v in (WHOLE_HISTORY, NEAR_HISTORY)}
+    both = (WHOLE_HISTORY, NEAR_HISTORY)
+    by_item = {("copies", f"{v}, one column", ("user", "item")) for v in both}  # it says nearly as much of these
+    assert found == {("copies", v, ("user",)) for v in both} | by_item
     (whole,) = (r for r in results if r.variant == WHOLE_HISTORY)
     assert (whole.real.hits, whole.real.n, whole.holdout.hits, whole.holdout.n) == (20, N, 0, N)
     assert "all rows, under one synthetic unit, of 10.0% of members (20 of 200)" in str(whole)
@@ -123,6 +125,91 @@ def test_days_of_members_are_found_whatever_else_was_drawn_anew(clock, others, s
         assert (one.real.hits, one.real.n, one.holdout.hits) == (20, N, 0)
         assert "the days of all rows, under one synthetic unit, of 10.0% of members" in str(one)
         assert not any("in bins" in note for r in found.values() for note in r.notes if "days alone" in r.variant)
+
+
+def households(rng, n, first):
+    """Homes of one to five people, and what each spends on some day; what a row holds says nothing of the others."""
+    home = np.repeat(np.arange(first, first + n), rng.integers(1, 6, n))
+    return pl.DataFrame(
+        {
+            "user": home,
+            "age": rng.integers(0, 90, len(home)),
+            "cost": rng.gamma(2, 30, len(home)).round(2),
+            "on": np.datetime64("2019-01-01") + rng.integers(0, 1500, len(home)),
+            "sex": rng.choice(["f", "m"], len(home)),
+        }
+    )
+
+
+KEPT = {
+    "age": lambda c: c,
+    "cost": lambda c: c.round(0),  # to whole euros, of everybody
+    "on": lambda c: c.dt.truncate("1mo"),
+}
+
+
+def one_column_kept(seed, column, n=300, share=0.15):
+    """Three tables; one column of some homes stands, in another order, under one synthetic home, and nothing else."""
+    rng = np.random.default_rng([seed, 29])
+    real, holdout = (households(rng, n, first) for first in (0, 20_000))
+    real = real.with_columns(pl.col("user").rank("dense").cast(pl.Int64))
+    k = round(share * n)
+    own = real.filter(pl.col("user") <= k).sample(fraction=1, shuffle=True, seed=seed).sort("user", maintain_order=True)
+    fresh = households(rng, n, 10_000)
+    changed = households(rng, 3 * n, 0)[: own.height].with_columns(own["user"] + 20_000, own[column])
+    synthetic = pl.concat([changed, fresh.filter(pl.col("user") >= 10_000 + k)])
+    return real, synthetic.with_columns(KEPT[column](synthetic[column])), holdout
+
+
+@pytest.mark.parametrize("column", KEPT)
+def test_one_column_of_all_rows_is_found_though_all_else_was_drawn_anew(column):
+    real, synthetic, holdout = one_column_kept(0, column)
+    results = divulge.copies(real, synthetic, holdout=holdout, unit="user")
+    found = {(r.variant, r.keys): r for r in results if r.verdict == "excess found"}
+    assert set(found) == {(f"{v}, one column", ("user", column)) for v in (WHOLE_HISTORY, NEAR_HISTORY)}
+    whole = found[f"{WHOLE_HISTORY}, one column", ("user", column)]
+    assert "the values of one column in all rows, under one synthetic unit, of" in str(whole)
+    for rate, table in ((whole.real, real), (whole.holdout, holdout)):
+
+        def bags(t):
+            return t.group_by("user").agg(KEPT[column](pl.col(column)).sort())[column].to_list()
+
+        theirs = [b.to_list() if hasattr(b, "to_list") else list(b) for b in bags(synthetic)]
+        own = [b for b in bags(table) if len(b) > 1]
+        assert (rate.hits, rate.n) == (sum(list(b) in theirs for b in own), len(own))
+
+
+@pytest.mark.parametrize("column", ["age", "on"])
+def test_one_column_of_linked_rows_is_found_too(column):
+    tables = one_column_kept(1, column)
+    rng = np.random.default_rng(1)
+    linked = []
+    for t in tables:
+        homes = t.select(home_id=pl.col("user").unique().sort())
+        homes = homes.with_columns(region=rng.choice(list("abcd"), homes.height))
+        linked.append({"homes": homes, "members": t.rename({"user": "home_id"})})
+    report = divulge.assess(
+        linked[0], linked[1], holdout=linked[2], unit="homes", models=False, membership=False, fidelity=False
+    )
+    found = {r.variant: r for r in report.results if r.keys == (f"members.{column}",)}
+    here = {r.variant: r for r in divulge.copies(*tables[:2], holdout=tables[2], unit="user", variants=[HISTORIES])
+            if r.keys == ("user", column)}  # fmt: skip
+    assert {v: (r.real.hits, r.holdout.hits) for v, r in found.items() if "one column" in v} == {
+        v: (r.real.hits, r.holdout.hits) for v, r in here.items()
+    }
+    assert here
+
+
+def test_which_columns_are_compared_alone_depends_on_no_label_and_on_no_order():
+    real, synthetic, holdout = one_column_kept(2, "age")
+    results = divulge.copies(real, synthetic, holdout=holdout, unit="user", variants=[HISTORIES])
+    one = {(r.variant, r.keys): (r.real, r.holdout) for r in results if "one column" in r.variant}
+    assert ("whole history, one column", ("user", "sex")) not in one
+    turned = divulge.copies(holdout, synthetic, holdout=real, unit="user", variants=[HISTORIES])
+    assert {(r.variant, r.keys): (r.holdout, r.real) for r in turned if "one column" in r.variant} == one
+    mixed = [t.select(t.columns[::-1]).sample(fraction=1, shuffle=True, seed=4) for t in (real, synthetic, holdout)]
+    again = divulge.copies(*mixed[:2], holdout=mixed[2], unit="user", variants=[HISTORIES])
+    assert {(r.variant, r.keys): (r.real, r.holdout) for r in again if "one column" in r.variant} == one
 
 
 def test_days_of_linked_rows_are_found_too():

@@ -155,3 +155,31 @@ def test_runs_of_intervals_are_found_and_chance_is_not(runs, errors):
             wrong, found = wrong + (seen and not planted), found + (seen and planted)
     assert wrong / runs <= 0.05 + errors * math.sqrt(0.05 * 0.95 / runs)
     assert found / runs >= 0.9 - errors * math.sqrt(0.9 * 0.1 / runs)
+
+
+@runs(20, 200)
+def test_one_column_of_histories_is_found_and_chance_is_not(runs, errors):
+    """The ages of 10% of 300 homes under one synthetic home each are found; without any, at most one table in twenty has a finding."""
+    wrong, found = 0, 0
+    for i in range(runs):
+        rng = np.random.default_rng([i, 31])
+        sizes = [rng.integers(1, 6, 300) for _ in range(3)]
+        ages = [[rng.integers(0, 90, k) for k in side] for side in sizes]
+        leaky = [*ages[0][:30], *ages[1][30:]]
+        for released, planted in ((ages[1], False), (leaky, True)):
+            tables = [
+                pl.DataFrame(
+                    {
+                        "home": np.repeat(np.arange(300) + 1000 * j, list(map(len, side))),
+                        "age": np.concatenate(side),
+                        "cost": rng.gamma(2, 30, sum(map(len, side))).round(2),
+                        "sex": rng.choice(["f", "m"], sum(map(len, side))),
+                    }
+                )
+                for j, side in enumerate((ages[0], released, ages[2]))
+            ]
+            results = divulge.copies(*tables[:2], holdout=tables[2], seed=i, unit="home", variants=["histories"])
+            seen = any(r.verdict == "excess found" for r in results)
+            wrong, found = wrong + (seen and not planted), found + (seen and planted)
+    assert wrong / runs <= 0.05 + errors * math.sqrt(0.05 * 0.95 / runs)
+    assert found / runs >= 0.9 - errors * math.sqrt(0.09 / runs)

@@ -238,8 +238,8 @@ def copies(
     same of the intervals between the dates of a row, of all and of each two. "moved rows": the numbers of a row, three
     or more, all times one factor of its own ("row, scaled") or plus one number ("row, shifted"). "histories": where
     the schema has a unit, all rows of a person with two or more stand under one synthetic unit ("whole history"), or
-    nearly all ("history, nearly", by the nearest other person's rows), or the days of them alone, or a run of them;
-    each person counts once.
+    nearly all ("history, nearly", by the nearest other person's rows), or the days of them or one column alone, or a
+    run of them; each person counts once.
 
     "linked": rows with the same value in such a column agree in the other columns more than rows a few places apart.
     "row order": the same for rows in the same place; where the tables differ in length, for their first rows, and

@@ -23,13 +23,16 @@ from divulge.case.drawn_people import drawn_people
 from divulge.case.encoded import ROLES
 from divulge.case.relational.persons import (
     DAYS,
+    ONE_COLUMN,
     TIMELESS,
     History,
     Steps,
+    by_column,
     has_times_of_day,
     intervals,
     on_days,
     time_of,
+    values_alone,
 )
 from divulge.core.records import BY_LENGTH
 from divulge.core.result import Group, Result
@@ -66,6 +69,8 @@ HISTORY_HITS = {
     f"{NEAR_HISTORY}, {TIMELESS}": "the rows but their times, nearly, under one synthetic unit, of",
     f"{WHOLE_HISTORY}, {DAYS}": "the days of all rows, under one synthetic unit, of",
     f"{NEAR_HISTORY}, {DAYS}": "the days of the rows, nearly, under one synthetic unit, of",
+    f"{WHOLE_HISTORY}, {ONE_COLUMN}": "the values of one column in all rows, under one synthetic unit, of",
+    f"{NEAR_HISTORY}, {ONE_COLUMN}": "the values of one column, nearly, under one synthetic unit, of",
     **RUN_HITS,
 }
 """What stands in the synthetic table, in words that precede "members"."""
@@ -86,6 +91,10 @@ _NEAR = (
 _OWN = "the share of the rows of a person that no other person has and that stand in the synthetic table, whose ever"
 _OWN_VALUE = _OWN.replace("rows", "values")
 NUMBERS_ROWS = "each row has a number of its own here"
+_ALONE = (
+    "one column alone, by how often a person has each value, rounded as all synthetic values are, and no others under "
+    "that synthetic {}"
+)
 _BINS = "numbers were compared in bins"
 _ELSEWHERE = "histories: not compared, they need every row in memory"
 _SAMPLED = "histories: a random sample of {:,} members and {:,} strangers was asked"
@@ -96,6 +105,7 @@ HISTORIES_NOTES = (
     _OWN,
     _OWN_VALUE,
     NUMBERS_ROWS,
+    _ALONE.format("'…'"),
     _BINS,
     _ELSEWHERE,
     _SAMPLED.replace("{:,}", "#"),
@@ -122,7 +132,7 @@ def histories(case: Case) -> tuple[list[Result], str]:
     if not case.in_memory:
         return [], _ELSEWHERE
     found, notes = [], dict[str, None]()
-    for history in _of_unit(case) if case.persons is None else case.persons.histories:
+    for history in (*_of_unit(case), *_by_column(case)) if case.persons is None else case.persons.histories:
         results, note = _of_history(case, history)
         found += results
         notes[note] = None
@@ -134,10 +144,7 @@ def _of_unit(case: Case) -> list[History]:
     columns, time = case.whole_record, time_of(case.schema)
     if case.unit is None or not columns:
         return []
-    person = [u for role in ROLES[: len(case.tables)] if (u := case.units(role)) is not None]
-    # the same number in two synthetic tables is another person
-    parts = np.repeat(np.arange(len(case.synthetic_parts)), case.synthetic_parts)
-    person[1] = person[1] * len(case.synthetic_parts) + parts if len(parts) else person[1]
+    person = _of_persons(case)
     content, unit, persons = _rows(case, columns, binned=False), (case.unit,), tuple(person)
     rest = tuple(c for c in columns if c != time)
     whole = History(unit, content, content, persons)
@@ -161,6 +168,22 @@ def _of_unit(case: Case) -> list[History]:
         History(unit, exact, exact, persons, TIMELESS),
         *days,
     ]
+
+
+def _by_column(case: Case) -> list[History]:
+    """Return the rows of the units of one table by each column alone, where there are several."""
+    if case.unit is None:
+        return []
+    unit = case.unit
+    return by_column((((unit, c), values) for c, values in values_alone(case, case.whole_record)), _of_persons(case))
+
+
+def _of_persons(case: Case) -> list[Ints]:
+    """Return of each role the unit of each row; the same number in two synthetic tables is another person."""
+    person = [u for role in ROLES[: len(case.tables)] if (u := case.units(role)) is not None]
+    parts = np.repeat(np.arange(len(case.synthetic_parts)), case.synthetic_parts)
+    person[1] = person[1] * len(case.synthetic_parts) + parts if len(parts) else person[1]
+    return person
 
 
 def _rows(case: Case, columns: tuple[str, ...], *, binned: bool) -> tuple[Ints, ...]:
@@ -259,8 +282,9 @@ def _together(case: Case, history: History, exact: _Compared, coarse: _Compared)
         return [], ""
     asked, note = _asked(exact, usable)
     to_synthetic = nearest_rows(asked, exact.sets, exact.synthetic)
-    notes = [_LONG] if (sizes > _LARGEST).any() else []
-    whole = to_synthetic.complete.astype(np.float64)
+    notes = [*([_LONG] if (sizes > _LARGEST).any() else []), *([_ALONE] if history.part == ONE_COLUMN else [])]
+    complete = to_synthetic.difference == 0 if history.part == ONE_COLUMN else to_synthetic.complete
+    whole = complete.astype(np.float64)
     scores = [(WHOLE_HISTORY, [_WHOLE, *notes], whole)]
     if coarse is not exact:
         to_synthetic, notes = nearest_rows(asked, coarse.sets, coarse.synthetic), [_BINS, *notes]

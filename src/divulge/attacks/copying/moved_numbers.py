@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOVED", "MOVED_CONTEXT", "MOVED_NOTE", "Move", "digits_of", "move_between"]
+from divulge.kernels.neighbours.lattice import digits_of
+
+__all__ = ["MOVED", "MOVED_CONTEXT", "MOVED_NOTE", "Move", "move_between"]
 
 Floats = NDArray[np.float64]
 
@@ -84,21 +86,6 @@ def move_between(people: Floats, synthetic: Floats, n_columns: int = 1) -> Move 
 
 def _logs(values: Floats, sign: int) -> Floats:
     return np.sort(np.log(np.abs(values[sign * values > 0])))
-
-
-def digits_of(values: Floats) -> int | None:
-    """Return after how many digits behind the point all values end, at most 12; negative ends before it; else None.
-
-    Examples
-    --------
-    >>> digits_of(np.array([1.25, 3.5])), digits_of(np.array([100.0, 2300.0])), digits_of(np.array([1 / 3]))
-    (2, -2, None)
-    """
-    for digits in range(-12, 13):
-        with np.errstate(over="ignore"):
-            if (values == values.round(digits)).all():
-                return digits
-    return None
 
 
 def _on_the_same_digits(synthetic: Floats) -> list[Floats] | None:

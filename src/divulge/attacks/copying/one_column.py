@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from divulge.attacks.checks import compared, hold_back
-from divulge.attacks.copying.moved_numbers import MOVED, MOVED_CONTEXT, MOVED_NOTE, digits_of, move_between
+from divulge.attacks.copying.moved_numbers import MOVED, MOVED_CONTEXT, MOVED_NOTE, move_between
 from divulge.attacks.copying.nearly_equal import (
     NEARLY_EQUAL,
     NEARLY_EQUAL_NOTE,
@@ -28,6 +28,7 @@ from divulge.case.case import Case
 from divulge.case.column_facts import OWN_NUMBERS, facts_of, share_alone
 from divulge.core.result import Individual, Result, is_compared
 from divulge.core.schema import infer
+from divulge.kernels.neighbours.lattice import digits_of
 from divulge.kernels.word_runs import RUN, own_runs
 from divulge.stats import Outcomes
 from divulge.tables.pooled_columns import PooledColumn, pool

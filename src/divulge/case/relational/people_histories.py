@@ -17,10 +17,12 @@ from divulge.case.relational.persons import (
     TIMELESS,
     History,
     Steps,
+    by_column,
     has_times_of_day,
     intervals,
     on_days,
     time_of,
+    values_alone,
 )
 from divulge.core.relations import Relation
 from divulge.kernels.counts.contingency import joint
@@ -65,6 +67,9 @@ def histories_of(
             parts[name] = replace(whole, steps=_steps(linked, name, own, joined[name], timeless))
             yield timeless
         yield from _days(linked, name, own, loose, time)
+        alone = values_alone(linked.case(name), own_columns(linked, name))
+        taken = (((f"{name}.{c}",), _taken(values, own, loose)) for c, values in alone)
+        yield from by_column(taken, _persons(own, loose))
     yield from parts.values()
     if not parts:
         return

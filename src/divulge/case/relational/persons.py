@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from divulge.core.hashing import value_hashes
 from divulge.core.records import Precondition
 from divulge.core.schema import Schema
+from divulge.kernels.neighbours.lattice import digits_of
 
-__all__ = ["DAYS", "TIMELESS", "History", "Persons", "Steps", "has_times_of_day", "intervals", "on_days", "time_of"]
+__all__ = [
+    "DAYS",
+    "ONE_COLUMN",
+    "TIMELESS",
+    "History",
+    "Persons",
+    "Steps",
+    "as_released",
+    "by_column",
+    "has_times_of_day",
+    "intervals",
+    "on_days",
+    "time_of",
+    "values_alone",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,8 +48,11 @@ class Steps:
     """The person of each row; those of one person are together."""
 
 
-TIMELESS, DAYS = "without times", "days alone"
-"""The rows but for the column that orders them, and of that column the day alone."""
+TIMELESS, DAYS, ONE_COLUMN = "without times", "days alone", "one column"
+"""The rows but for the column that orders them, of that column the day alone, and one column alone."""
+_TELLING = 0.2  # part of the people who alone have what a column says of all their rows, from which it is compared
+_MOST_COLUMNS = 10  # as each one takes from the power of the others
+_OFTEN = 64  # times that a person has a value, of which more are not told apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +68,7 @@ class History:
     person: tuple[Ints, ...]
     """Of each role the person of each row: a row of the case, or a unit."""
     part: str = ""
-    """What of the rows is compared, where it is not all: `TIMELESS` or `DAYS`."""
+    """What of the rows is compared, where it is not all: `TIMELESS`, `DAYS` or `ONE_COLUMN`."""
     values: bool = False
     """Whether it is one column of names, numbers or texts, of which only what one person alone has is looked at."""
     numbers: bool = False
@@ -107,6 +126,103 @@ def intervals(sides: Sequence[tuple[Floats, Ints]]) -> tuple[Steps, ...]:
     values = np.unique(np.concatenate(lengths), return_inverse=True)[1].ravel().astype(np.int64)
     ends = np.cumsum([len(p) for p in persons])[:-1]
     return tuple(map(Steps, np.split(values, ends), persons))
+
+
+def as_released(values: Sequence[Floats], kind: str) -> tuple[Ints, ...]:
+    """Return of each role a number for the number or moment of each row, rounded as all synthetic ones are; nan is -1.
+
+    Numbers are rounded to the last digit that a synthetic number has, moments cut to the day, the month or the year.
+
+    Examples
+    --------
+    >>> [v.tolist() for v in as_released([np.array([1.26, 7.0, np.nan]), np.array([1.3, 6.9])], "numeric")]
+    [[0, 2, -1], [0, 1]]
+    """
+    released = values[1][np.isfinite(values[1])]
+    whole = np.concatenate(values)
+    known = np.isfinite(whole)
+    if kind == "numeric":
+        digits = digits_of(released)
+        some = whole[known] if digits is None else whole[known].round(digits)
+    else:
+        some = whole[known].astype(np.int64)
+        moments = released.astype(np.int64).view("datetime64[us]")
+        for unit in ("Y", "M", "D"):
+            if (moments.astype(f"datetime64[{unit}]").astype("datetime64[us]") == moments).all():
+                some = some.view("datetime64[us]").astype(f"datetime64[{unit}]").astype(np.int64)
+                break
+    out = np.full(len(whole), -1, dtype=np.int64)
+    out[known] = np.unique(some, return_inverse=True)[1].ravel()
+    return tuple(np.split(out, np.cumsum([len(v) for v in values])[:-1]))
+
+
+def values_alone(case: Any, columns: Iterable[str]) -> Iterator[tuple[str, tuple[Ints, ...]]]:
+    """Yield the columns that say something of the rows of people alone, with the value of each row of each role.
+
+    These are categories, and numbers and moments as `as_released`; the days of the column that orders the rows are
+    compared in another way. None where there is one column.
+    """
+    time = time_of(case.schema)
+    named = [c for c in sorted(columns) if case.schema[c].kind not in ("text", "identifier", "constant")]
+    for column in named if len(named) > 1 else ():
+        codes, kind = case.codes(column, binned=False), case.schema[column].kind
+        if kind not in ("numeric", "datetime") or case.is_unread(column):
+            yield column, tuple(c.astype(np.int64) - 1 for c in codes)
+            continue
+        values = [case.numbers(column)[c] for c in codes]
+        if column != time or kind == "numeric" or _are_by_month(values[1]):
+            yield column, as_released(values, kind)
+
+
+def _are_by_month(moments: Floats) -> bool:
+    """Return whether all moments are the first of a month, as days that were cut are."""
+    known = moments[np.isfinite(moments)].astype(np.int64).view("datetime64[us]")
+    return bool((known.astype("datetime64[M]").astype("datetime64[us]") == known).all())
+
+
+def by_column(columns: Iterable[tuple[tuple[str, ...], Sequence[Ints]]], person: Sequence[Ints]) -> list[History]:
+    """Return what columns say of all rows of each person, each by itself: how often a person has each value.
+
+    Only columns by which a fifth of the people differ from everybody else, the ten by which most do; which these are
+    depends on no label.
+
+    Parameters
+    ----------
+    columns
+        Of each the keys of its history, and of each role the value of each row; a negative one is none.
+    person
+        Of each role the person of each row.
+    """
+    found = []
+    for keys, values in columns:
+        kept = [v >= 0 for v in values]
+        content, persons = [], tuple(p[k] for p, k in zip(person, kept, strict=True))
+        for own, who in zip((v[k] for v, k in zip(values, kept, strict=True)), persons, strict=True):
+            order = np.lexsort((own, who))
+            first = np.flatnonzero(np.r_[True, (np.diff(own[order]) != 0) | (np.diff(who[order]) != 0)][: len(own)])
+            times = np.empty(len(own), dtype=np.int64)
+            times[order] = np.arange(len(own)) - np.repeat(first, np.diff(np.r_[first, len(own)]))
+            content.append(own * _OFTEN + np.minimum(times, _OFTEN - 1))
+        share = _share_told_apart([(c, p) for i, (c, p) in enumerate(zip(content, persons, strict=True)) if i != 1])
+        if share >= _TELLING:
+            found.append((-share, History(keys, tuple(content), tuple(content), persons, ONE_COLUMN)))
+    return [history for _, history in sorted(found, key=lambda f: (f[0], f[1].keys))[:_MOST_COLUMNS]]
+
+
+def _share_told_apart(sides: Sequence[tuple[Ints, Ints]]) -> float:
+    """Return the part of the people who alone have two rows or more with their values."""
+    sums, rows = [], []
+    for content, person in sides:
+        which = np.unique(person, return_inverse=True)[1].ravel()
+        total = np.zeros(int(which.max(initial=-1)) + 1, dtype=np.uint64)
+        np.add.at(total, which, value_hashes(content.astype(np.uint64), 0))
+        sums.append(total)
+        rows.append(np.bincount(which, minlength=len(total)))
+    every = np.concatenate(sums)
+    if not len(every):
+        return 0.0
+    _, which, times = np.unique(every, return_inverse=True, return_counts=True)
+    return float(((times[which.ravel()] == 1) & (np.concatenate(rows) > 1)).mean())
 
 
 def on_days(moments: Sequence[Floats]) -> tuple[Ints, ...]:

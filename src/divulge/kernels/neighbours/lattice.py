@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["steps_of", "whole_steps"]
+__all__ = ["digits_of", "steps_of", "whole_steps"]
 
 Floats = NDArray[np.float64]
 
@@ -73,3 +73,18 @@ def whole_steps(values: Floats, origin: float, step: float) -> Floats:
         near = np.rint(count)
         on = np.abs(values - (origin + near * step)) <= _ROUNDINGS * np.spacing(np.maximum(np.abs(values), abs(origin)))
     return np.asarray(np.where(on, near, count))
+
+
+def digits_of(values: Floats) -> int | None:
+    """Return after how many digits behind the point all values end, at most 12; negative ends before it; else None.
+
+    Examples
+    --------
+    >>> digits_of(np.array([1.25, 3.5])), digits_of(np.array([100.0, 2300.0])), digits_of(np.array([1 / 3]))
+    (2, -2, None)
+    """
+    for digits in range(-12, 13):
+        with np.errstate(over="ignore"):
+            if (values == values.round(digits)).all():
+                return digits
+    return None
