@@ -608,6 +608,8 @@ def test_headers_that_occur_in_their_columns_may_be_headers(text, tmp_path):
         ("t.sas7bdat", "haven::read_sas(file)"),
         ("t.rds", "write.csv(readRDS(file)"),
         ("t.RData", "after load(file)"),
+        ("t.sqlite", "sqlite3 -header -csv file"),
+        ("t.pkl", "pandas.read_pickle(file)"),
     ],
 )
 def test_files_of_statistics_programs_are_told_how_to_become_tables(tmp_path, name, how):
@@ -616,3 +618,21 @@ def test_files_of_statistics_programs_are_told_how_to_become_tables(tmp_path, na
         read(tmp_path / name)
     assert "is not known. hint: write a .parquet or .csv by" in str(error.value) and how in str(error.value)
     assert "…" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "told"),
+    [
+        (
+            "t.sqlite",
+            "t.sqlite::people",
+            "t.sqlite: the suffix '.sqlite' is not known. hint: write a .parquet or .csv by sqlite3",
+        ),
+        ("t.duckdb", "t.duckdb", "t.duckdb: a DuckDB file holds several tables. hint: name one: t.duckdb::TABLE."),
+    ],
+)
+def test_databases_are_told_how_their_tables_are_named(tmp_path, name, asked, told):
+    (tmp_path / name).write_bytes(b"x" * 99)
+    with pytest.raises(TableError) as error:
+        read(tmp_path / asked)
+    assert told in str(error.value)

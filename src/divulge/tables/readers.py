@@ -78,6 +78,9 @@ _MADE_BY = {
     ".rds": _FROM_R.format("readRDS(file)"),
     ".rdata": _FROM_R.format("NAME") + ", after load(file)",
     ".rda": _FROM_R.format("NAME") + ", after load(file)",
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db"), "sqlite3 -header -csv file 'select * from NAME' > new"),
+    ".pkl": "Python pandas.read_pickle(file).to_parquet(new)",
+    ".orc": "Python pandas.read_orc(file).to_parquet(new)",
 }
 """How files of statistics programs, which divulge does not read, become files that it reads."""
 
@@ -215,6 +218,8 @@ def checked_file(path: Path, role: str) -> str:
         No such file, empty, or of an unknown kind.
     """
     path, _ = sheet_in(path)
+    named = Path(str(path).partition("::")[0])
+    path = named if named != path and named.is_file() and not path.exists() else path
     where = f"{role}: {tidy(path.name or path)}"
     _check_file(path, where)
     packing = packing_of(path)
@@ -225,6 +230,8 @@ def checked_file(path: Path, role: str) -> str:
                 f"{where}: the name has no suffix, which tells the kind of file. hint: rename it (people.csv); CSV can "
                 f"also come from standard input (- < {tidy(path.name)}). divulge reads {_READ}."
             )
+        if suffix.lower() in (".duckdb", ".ddb"):
+            raise TableError(f"{where}: a DuckDB file holds several tables. hint: name one: {tidy(path.name)}::TABLE.")
         inside = f" of the file inside ({suffix!r})" if packing == "zip" else f" {path.suffix!r}"
         if how := _MADE_BY.get(suffix.lower()):
             raise TableError(f"{where}: the suffix{inside} is not known. hint: write a .parquet or .csv by {how}.")

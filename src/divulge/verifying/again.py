@@ -19,6 +19,7 @@ from divulge.report.model import Assessment, Bound, Overall
 from divulge.report.prose.bounds import SEES_A_COPY
 from divulge.report.prose.change import change_sentence
 from divulge.report.prose.people import repeated_in_words
+from divulge.report.prose.reach import members_of
 from divulge.run.judging.verdict import Scope, lean_towards_members, told_verdict
 from divulge.verifying.numbers import close, comparison_of
 
@@ -72,6 +73,7 @@ def _again(data: Assessment, planned: Sequence[str]) -> Overall:
         person=repeated_in_words(facts) if facts is not None and facts.repeated.found else "",
         too_close=data.fidelity_scope is not None and data.fidelity_scope.too_close,
         primary=shown.required or None,
+        n_members=0 if data.edition == "external" else members_of(data) or 0,  # there limits are rounded, not of people
     )
     n_judged = sum(r.verdict not in (None, "no holdout") for r in results)
     screened = max(0, n_judged - sum(b.primary for b in shown.bounds))

@@ -129,14 +129,15 @@ def intervals(sides: Sequence[tuple[Floats, Ints]]) -> tuple[Steps, ...]:
 
 
 def as_released(values: Sequence[Floats], kind: str) -> tuple[Ints, ...]:
-    """Return of each role a number for the number or moment of each row, rounded as all synthetic ones are; nan is -1.
+    """Return of each role a number for the number or moment of each row, rounded as all synthetic ones are.
 
     Numbers are rounded to the last digit that a synthetic number has, moments cut to the day, the month or the year.
+    What is missing is 0.
 
     Examples
     --------
     >>> [v.tolist() for v in as_released([np.array([1.26, 7.0, np.nan]), np.array([1.3, 6.9])], "numeric")]
-    [[0, 2, -1], [0, 1]]
+    [[1, 3, 0], [1, 2]]
     """
     released = values[1][np.isfinite(values[1])]
     whole = np.concatenate(values)
@@ -151,8 +152,8 @@ def as_released(values: Sequence[Floats], kind: str) -> tuple[Ints, ...]:
             if (moments.astype(f"datetime64[{unit}]").astype("datetime64[us]") == moments).all():
                 some = some.view("datetime64[us]").astype(f"datetime64[{unit}]").astype(np.int64)
                 break
-    out = np.full(len(whole), -1, dtype=np.int64)
-    out[known] = np.unique(some, return_inverse=True)[1].ravel()
+    out = np.zeros(len(whole), dtype=np.int64)
+    out[known] = 1 + np.unique(some, return_inverse=True)[1].ravel()
     return tuple(np.split(out, np.cumsum([len(v) for v in values])[:-1]))
 
 
@@ -167,7 +168,7 @@ def values_alone(case: Any, columns: Iterable[str]) -> Iterator[tuple[str, tuple
     for column in named if len(named) > 1 else ():
         codes, kind = case.codes(column, binned=False), case.schema[column].kind
         if kind not in ("numeric", "datetime") or case.is_unread(column):
-            yield column, tuple(c.astype(np.int64) - 1 for c in codes)
+            yield column, tuple(c.astype(np.int64) for c in codes)
             continue
         values = [case.numbers(column)[c] for c in codes]
         if column != time or kind == "numeric" or _are_by_month(values[1]):
@@ -189,23 +190,22 @@ def by_column(columns: Iterable[tuple[tuple[str, ...], Sequence[Ints]]], person:
     Parameters
     ----------
     columns
-        Of each the keys of its history, and of each role the value of each row; a negative one is none.
+        Of each the keys of its history, and of each role the value of each row, at least 0; a missing one is a value.
     person
         Of each role the person of each row.
     """
     found = []
     for keys, values in columns:
-        kept = [v >= 0 for v in values]
-        content, persons = [], tuple(p[k] for p, k in zip(person, kept, strict=True))
-        for own, who in zip((v[k] for v, k in zip(values, kept, strict=True)), persons, strict=True):
+        content = []
+        for own, who in zip(values, person, strict=True):
             order = np.lexsort((own, who))
             first = np.flatnonzero(np.r_[True, (np.diff(own[order]) != 0) | (np.diff(who[order]) != 0)][: len(own)])
             times = np.empty(len(own), dtype=np.int64)
             times[order] = np.arange(len(own)) - np.repeat(first, np.diff(np.r_[first, len(own)]))
             content.append(own * _OFTEN + np.minimum(times, _OFTEN - 1))
-        share = _share_told_apart([(c, p) for i, (c, p) in enumerate(zip(content, persons, strict=True)) if i != 1])
+        share = _share_told_apart([(c, p) for i, (c, p) in enumerate(zip(content, person, strict=True)) if i != 1])
         if share >= _TELLING:
-            found.append((-share, History(keys, tuple(content), tuple(content), persons, ONE_COLUMN)))
+            found.append((-share, History(keys, tuple(content), tuple(content), tuple(person), ONE_COLUMN)))
     return [history for _, history in sorted(found, key=lambda f: (f[0], f[1].keys))[:_MOST_COLUMNS]]
 
 
