@@ -414,3 +414,13 @@ def test_messy_units_have_an_answer(kind):
     if kind == "long":
         assert variants[WHOLE_HISTORY].real.n == 60
         assert any("people with more than 1,000 different rows" in n for n in variants[WHOLE_HISTORY].notes)
+
+
+def test_a_report_names_the_column_and_not_the_unit_as_what_carries_copies():
+    real, synthetic, holdout = one_column_kept(0, "age")
+    report = divulge.assess(
+        real, synthetic, holdout, unit="user", models=False, membership=False, fidelity=False, jobs=1
+    )
+    page = report.to_html()
+    assert "nearly all their rows under one synthetic person" in page and "have the “age” of" in page
+    assert "columns that carry the copies (“age”)" in page

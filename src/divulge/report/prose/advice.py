@@ -75,7 +75,7 @@ def carriers(data: Assessment) -> list[str]:
 
     Near copies of part of a row name their columns, and so do copies of single columns.
     """
-    place = {c.name: i for i, c in enumerate(data.schema)}
+    place = {c.name: i for i, c in enumerate(data.schema) if "unit" not in c.roles}
     times: dict[str, int] = {}
     for r in _found(data):
         if r.attack in data.attacks and data.attacks[r.attack].family == "copying":

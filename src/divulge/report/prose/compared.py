@@ -9,6 +9,7 @@ from math import floor, log10, sqrt
 from typing import Literal
 
 from divulge.attacks.copying.other_spellings import FORM_WORDS
+from divulge.case.relational.persons import DAYS, ONE_COLUMN, TIMELESS
 from divulge.core.result import FOUND, TOWARDS, counts_rows, found_by
 from divulge.report import formatting
 from divulge.report.model import Assessment, Rate, ResultRecord
@@ -148,6 +149,16 @@ def _run(r: ResultRecord) -> str:
     return f"have a {r.variant.removesuffix(' of intervals')} of {what} under one synthetic person ({quoted(r.keys)})"
 
 
+def _history(r: ResultRecord) -> str:
+    rows = "nearly all their rows" if r.variant.startswith("history, nearly") else "all their rows"
+    if r.variant.endswith(f", {ONE_COLUMN}"):
+        return f"have the {quoted(r.keys[-1:])} of {rows} under one synthetic person"
+    if r.variant.endswith(f", {DAYS}"):
+        rows = f"the days of {rows}"
+    but = ", but for their times," if r.variant.endswith(f", {TIMELESS}") else ""
+    return f"have {rows}{but} under one synthetic person ({quoted(r.keys)})"
+
+
 _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("exact", lambda r: f"stand in the synthetic table word for word{but_for_identifiers(r)}"),
     ("columns", lambda r: f"stand in the synthetic table word for word, {_columns(r)}"),
@@ -165,8 +176,9 @@ _COPIES: tuple[tuple[str, Callable[[ResultRecord], str]], ...] = (
     ("intervals", lambda r: f"have intervals between their {quoted(r.keys)} in it that hardly anybody else has"),
     ("another column", lambda r: f"{_value(r)}, in another column"),
     ("under another heading", lambda r: f"{_value(r)}, in another column"),
-    ("whole history", lambda r: f"have all their rows under one synthetic person ({quoted(r.keys)})"),
-    ("history, nearly", lambda r: f"have nearly all their rows under one synthetic person ({quoted(r.keys)})"),
+    ("row, scaled", lambda r: "have their numbers in the synthetic table, all times one factor of their own"),
+    ("row, shifted", lambda r: "have their numbers in the synthetic table, all plus one number of their own"),
+    ("whole history", _history), ("history, nearly", _history),
     ("own row", lambda r: f"have rows in the synthetic table that nobody else has ({quoted(r.keys)})"),
     ("own value", lambda r: f"have values in the synthetic table that nobody else has ({quoted(r.keys)})"),
     ("run", _run), ("shorter run", _run), ("longer run", _run),
