@@ -101,6 +101,7 @@ _WRITTEN_ALIKE = 0.1  # share of synthetic values in a form of people, below whi
 _LONGEST = 64  # characters of a text whose signs follow each other in a form
 _FEW_WORDS, _MANY_WORDS = 3, 8  # words of the middle text, from which it counts as a list, and as a text
 _KNOWN = 0.8  # of the words of a text, above which they are those of people's texts
+_MOST_VALUES = 20_000  # of either side, whose forms are compared
 _COMMON = 10  # words that most people's texts have, of which nearly every text has one
 _ROOM = 25  # bits of a hash that are looked up first: 32 MB
 _BLOCK = 20_000  # texts whose hashes are looked up at once
@@ -325,7 +326,10 @@ def other_form(case: Case, column: str) -> bool:
     people = np.sum([pooled.counts[i][1:] for i in case.encoded.people], axis=0)
     if not len(synthetic) or people.sum() < FEW_PEOPLE * 2:
         return False
-    theirs, weights = texts.filter(pl.Series(people > 0)), people[people > 0]
+    # every second, third, ... of many values in their order tells as much, and their words fit into memory
+    every = 1 + int((people > 0).sum()) // _MOST_VALUES
+    theirs, weights = texts.filter(pl.Series(people > 0)).gather_every(every), people[people > 0][::every]
+    synthetic = synthetic.sort().gather_every(1 + len(synthetic) // _MOST_VALUES)
     return any(_seldom(own, weights, released) for own, released in _forms(theirs, weights, synthetic))
 
 
