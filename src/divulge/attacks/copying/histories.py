@@ -28,9 +28,8 @@ from divulge.case.relational.persons import (
     History,
     Steps,
     by_column,
-    has_times_of_day,
+    days_alone,
     intervals,
-    on_days,
     time_of,
     values_alone,
 )
@@ -150,13 +149,11 @@ def _of_unit(case: Case) -> list[History]:
     whole = History(unit, content, content, persons)
     if time is None or time not in columns:
         return [whole]
-    times, days = case.codes(time, binned=False), []
+    times, day = case.codes(time, binned=False), days_alone(case, columns)
+    days = [] if day is None else [History(unit, day, day, persons, DAYS)]
     if case.schema[time].kind in _MEASURED and not case.is_unread(time):
         when = [case.numbers(time)[t] for t in times]
         whole = changed(whole, intervals=intervals(list(zip(when, person, strict=True))))
-        if case.schema[time].kind == "datetime" and (rest or has_times_of_day(when)):
-            day = on_days(when)
-            days = [History(unit, day, day, persons, DAYS)]
     if not rest:
         return [whole, *days]
     exact, alike = (_rows(case, rest, binned=binned) for binned in (False, True))

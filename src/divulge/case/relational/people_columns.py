@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from divulge.case.case import Case
 from divulge.case.encoded import ROLES
 from divulge.case.relational.linked import Linked
-from divulge.case.relational.persons import time_of
+from divulge.case.relational.persons import DAY, time_of
 from divulge.core.distinct_values import distinct_values
 from divulge.core.relations import Relation
 from divulge.kernels.counts.contingency import joint
@@ -45,7 +45,6 @@ _MADE = re.compile(
     r"|(?:commonest|first|last) value|first|last|days from first to last|distinct values|all values)",
     re.DOTALL,
 )
-_DAY = 86_400e6  # microseconds
 _BETWEEN = " | "
 _RECURRING = 0.5  # share of synthetic rows that name what a real row names, from which keys count as values
 _TOO_MANY = "of {} columns that describe the rows of a person {} are made columns of a person, some of each"
@@ -268,7 +267,7 @@ def _numbers(
         first, last = found["minimum"], found["maximum"]
         for what, values in (("first", first), ("last", last)):
             yield pl.Series(f"{name}: {what}", values, nan_to_null=True).cast(pl.Int64).cast(pl.Datetime("us"))
-        yield pl.Series(f"{name}: days from first to last", (last - first) / _DAY, nan_to_null=True)
+        yield pl.Series(f"{name}: days from first to last", (last - first) / DAY, nan_to_null=True)
         return
     for what, values in found.items():
         yield pl.Series(f"{name}: {what}", values, nan_to_null=True)

@@ -18,9 +18,8 @@ from divulge.case.relational.persons import (
     History,
     Steps,
     by_column,
-    has_times_of_day,
+    days_alone,
     intervals,
-    on_days,
     time_of,
     values_alone,
 )
@@ -66,7 +65,9 @@ def histories_of(
         if time is not None and (timeless := _history(linked, name, own, joined[name], loose, without=time)):
             parts[name] = replace(whole, steps=_steps(linked, name, own, joined[name], timeless))
             yield timeless
-        yield from _days(linked, name, own, loose, time)
+        if (day := days_alone(linked.case(name), own_columns(linked, name))) is not None:
+            days = _taken(day, own, loose)
+            yield History((name,), days, days, _persons(own, loose), DAYS)
         alone = values_alone(linked.case(name), own_columns(linked, name))
         taken = (((f"{name}.{c}",), _taken(values, own, loose)) for c, values in alone)
         yield from by_column(taken, _persons(own, loose))
@@ -172,17 +173,6 @@ def _intervals(linked: Linked, table: str, owned: Sequence[Owned], time: str | N
     numbers = case.numbers(time)
     when = [numbers[c] for c in case.codes(time, binned=False)]
     return intervals([(w[own.row], own.person) for w, own in zip(when, owned, strict=True)])
-
-
-def _days(linked: Linked, table: str, owned: Sequence[Owned], loose: Owned, time: str | None) -> Iterator[History]:
-    """Yield the days of the rows of people, where the column that orders them has dates and something else is there."""
-    case = linked.case(table)
-    if time is None or case.schema[time].kind != "datetime" or case.is_unread(time):
-        return
-    when = [case.numbers(time)[c] for c in case.codes(time, binned=False)]
-    if has_times_of_day(when) or any(c != time for c in own_columns(linked, table)):
-        days = _taken(on_days(when), owned, loose)
-        yield History((table,), days, days, _persons(owned, loose), DAYS)
 
 
 def _numbered(contents: Sequence[tuple[Ints, ...]], which: int) -> Ints:

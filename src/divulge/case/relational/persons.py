@@ -16,6 +16,7 @@ from divulge.core.schema import Schema
 from divulge.kernels.neighbours.lattice import digits_of
 
 __all__ = [
+    "DAY",
     "DAYS",
     "ONE_COLUMN",
     "TIMELESS",
@@ -24,7 +25,7 @@ __all__ = [
     "Steps",
     "as_released",
     "by_column",
-    "has_times_of_day",
+    "days_alone",
     "intervals",
     "on_days",
     "time_of",
@@ -34,7 +35,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_DAY = 86_400e6  # microseconds
+DAY = 86_400e6  # microseconds
 _DIGITS = 14  # that are exact of a difference of two numbers, of those of the larger
 
 
@@ -225,6 +226,15 @@ def _share_told_apart(sides: Sequence[tuple[Ints, Ints]]) -> float:
     return float(((times[which.ravel()] == 1) & (np.concatenate(rows) > 1)).mean())
 
 
+def days_alone(case: Any, columns: Iterable[str]) -> tuple[Ints, ...] | None:
+    """Return of each role the day of each row; None where no dates order the rows, or their days are all there is."""
+    time = time_of(case.schema)
+    if time is None or case.schema[time].kind != "datetime" or case.is_unread(time):
+        return None
+    when = [case.numbers(time)[c] for c in case.codes(time, binned=False)]
+    return on_days(when) if _has_times_of_day(when) or any(c != time for c in columns) else None
+
+
 def on_days(moments: Sequence[Floats]) -> tuple[Ints, ...]:
     """Return of each role a number for the day of each row, of moments in microseconds; nan has a number too.
 
@@ -234,13 +244,13 @@ def on_days(moments: Sequence[Floats]) -> tuple[Ints, ...]:
     >>> [days.tolist() for days in on_days([np.array([2 * day, 2 * day + hour]), np.array([5 * day, np.nan])])]
     [[0, 0], [1, 2]]
     """
-    days = np.unique(np.floor(np.concatenate(moments) / _DAY), return_inverse=True)[1].astype(np.int64)
+    days = np.unique(np.floor(np.concatenate(moments) / DAY), return_inverse=True)[1].astype(np.int64)
     return tuple(np.split(days, np.cumsum([len(m) for m in moments])[:-1]))
 
 
-def has_times_of_day(moments: Sequence[Floats]) -> bool:
+def _has_times_of_day(moments: Sequence[Floats]) -> bool:
     """Return whether a moment, in microseconds, is no whole day."""
-    return any(bool((np.nan_to_num(m) % _DAY).any()) for m in moments)
+    return any(bool((np.nan_to_num(m) % DAY).any()) for m in moments)
 
 
 def time_of(schema: Schema) -> str | None:
