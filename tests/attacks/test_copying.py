@@ -305,7 +305,7 @@ def test_verdicts_of_a_direct_call_hold_together_and_are_those_of_assess():
     real, synthetic, holdout = (independent(rng, 80, 5) for _ in range(3))
     synthetic = pl.concat([real[:6].with_columns(x0=synthetic["x0"][:6]), synthetic[6:]])
     results = divulge.copies(real, synthetic, holdout=holdout)
-    assert len([r for r in results if r.comparison is not None]) == len(results) == 4 + 15 + 2 * 5
+    assert len([r for r in results if r.comparison is not None]) == len(results) == 4 + 15 + 2 * 5 + 1
     for r in results:
         assert r.p_adjusted >= r.p_value
         assert r.risk.low_simultaneous <= r.risk.low <= r.risk.high <= r.risk.high_simultaneous
