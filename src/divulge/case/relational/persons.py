@@ -183,7 +183,7 @@ def _are_by_month(moments: Floats) -> bool:
 
 
 def by_column(columns: Iterable[tuple[tuple[str, ...], Sequence[Ints]]], person: Sequence[Ints]) -> list[History]:
-    """Return what columns say of all rows of each person, each by itself: how often a person has each value.
+    """Return what columns say of all rows of each person, each by itself: by its values, how often one beside others.
 
     Only columns by which a fifth of the people differ from everybody else, the ten by which most do; which these are
     depends on no label.
@@ -199,15 +199,29 @@ def by_column(columns: Iterable[tuple[tuple[str, ...], Sequence[Ints]]], person:
     for keys, values in columns:
         content = []
         for own, who in zip(values, person, strict=True):
-            order = np.lexsort((own, who))
-            first = np.flatnonzero(np.r_[True, (np.diff(own[order]) != 0) | (np.diff(who[order]) != 0)][: len(own)])
-            times = np.empty(len(own), dtype=np.int64)
-            times[order] = np.arange(len(own)) - np.repeat(first, np.diff(np.r_[first, len(own)]))
-            content.append(own * _OFTEN + np.minimum(times, _OFTEN - 1))
+            content.append(own * _OFTEN + np.minimum(_times_before(own, who), _OFTEN - 1))
         share = _share_told_apart([(c, p) for i, (c, p) in enumerate(zip(content, person, strict=True)) if i != 1])
         if share >= _TELLING:
             found.append((-share, History(keys, tuple(content), tuple(content), tuple(person), ONE_COLUMN)))
     return [history for _, history in sorted(found, key=lambda f: (f[0], f[1].keys))[:_MOST_COLUMNS]]
+
+
+def _times_before(values: Ints, person: Ints) -> Ints:
+    """Return how often the person of each row has its value in rows before it, by what all of a person's are times.
+
+    So a table that is written twice says no more.
+    """
+    order = np.lexsort((values, person))
+    if not len(order):
+        return np.zeros(0, dtype=np.int64)
+    new_person = np.diff(person[order]) != 0
+    first = np.flatnonzero(np.r_[True, new_person | (np.diff(values[order]) != 0)])
+    often = np.diff(np.r_[first, len(values)])
+    of_person = np.flatnonzero(np.r_[True, new_person][first])
+    shared = np.repeat(np.gcd.reduceat(often, of_person), np.diff(np.r_[of_person, len(first)]))
+    times = np.empty(len(values), dtype=np.int64)
+    times[order] = (np.arange(len(values)) - np.repeat(first, often)) // np.repeat(shared, often)
+    return times
 
 
 def _share_told_apart(sides: Sequence[tuple[Ints, Ints]]) -> float:
