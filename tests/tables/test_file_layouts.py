@@ -637,3 +637,8 @@ def test_databases_are_told_how_their_tables_are_named(tmp_path, name, asked, to
     with pytest.raises(TableError) as error:
         read(tmp_path / asked)
     assert told in str(error.value)
+
+
+def test_a_name_that_no_file_can_have_is_told_with_a_table_too(tmp_path):
+    with pytest.raises(TableError, match="cannot be read"):
+        read(tmp_path / ("x" * 300 + "::people"))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from os import PathLike
+from os.path import exists, isfile
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -219,7 +220,7 @@ def checked_file(path: Path, role: str) -> str:
     """
     path, _ = sheet_in(path)
     named = Path(str(path).partition("::")[0])
-    path = named if named != path and named.is_file() and not path.exists() else path
+    path = named if named != path and isfile(named) and not exists(path) else path  # False of names that cannot be
     where = f"{role}: {tidy(path.name or path)}"
     _check_file(path, where)
     packing = packing_of(path)
